@@ -1,0 +1,1 @@
+"""Technical documents to a searchable Postgres knowledge base."""

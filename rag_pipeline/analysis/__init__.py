@@ -1,0 +1,1 @@
+"""Text to lexemes with positions, for documents and queries alike."""

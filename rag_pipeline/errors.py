@@ -1,0 +1,137 @@
+"""The error tree: one base class to catch, and what each error tells the user.
+
+RagError
+├── SettingsError            rag.toml or an environment variable is wrong
+├── SourceError              a source folder or file cannot be read
+├── DocumentError            one document fails; the others go on
+│   ├── ParseError           the file cannot be read as a document
+│   │   ├── EmptyFileError           zero bytes
+│   │   ├── NotAPdfError             the content is not what the name says
+│   │   ├── EncryptedPdfError        a password is needed
+│   │   ├── DamagedPdfError          truncated or corrupt
+│   │   └── NoTextError              pages without any readable text
+│   └── EmbeddingError       texts could not be embedded
+│       └── EmbeddingReplyError      a provider's reply failed the checks
+└── StoreError               Postgres or the artifact store
+    ├── DatabaseUnavailableError
+    ├── MigrationError
+    └── SyncLockedError      another sync holds the lock
+"""
+
+from __future__ import annotations
+
+
+class RagError(Exception):
+    """Base of every error that this package raises on purpose.
+
+    `hint` is the next step for the user; `str(error)` includes it.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+class SettingsError(RagError):
+    """A setting is missing, unknown or out of range."""
+
+
+class SourceError(RagError):
+    """A source folder or file does not exist or cannot be read."""
+
+
+class DocumentError(RagError):
+    """One document fails; the others go on.
+
+    `document` is the name that the user knows (a file name), `page` is 1-based.
+    A `permanent` error is not tried again until the document or the code changes.
+    """
+
+    permanent = True
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        document: str | None = None,
+        page: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.document = document
+        self.page = page
+
+    def __str__(self) -> str:
+        place = self.document or ""
+        if self.page is not None:
+            place = f"{place} page {self.page}".strip()
+        text = super().__str__()
+        return f"{place}: {text}" if place else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process borders; the default would drop the keyword arguments.
+        return (_rebuild, (type(self), self.message, self.document, self.page, self.hint))
+
+
+def _rebuild(
+    kind: type[DocumentError],
+    message: str,
+    document: str | None,
+    page: int | None,
+    hint: str | None,
+) -> DocumentError:
+    return kind(message, document=document, page=page, hint=hint)
+
+
+class ParseError(DocumentError):
+    """The file cannot be read as a document."""
+
+
+class EmptyFileError(ParseError):
+    """The file has zero bytes."""
+
+
+class NotAPdfError(ParseError):
+    """The content is not what the file's name says."""
+
+
+class EncryptedPdfError(ParseError):
+    """A password is needed to open the file."""
+
+
+class DamagedPdfError(ParseError):
+    """The file is truncated or corrupt."""
+
+
+class NoTextError(ParseError):
+    """The file opens, but no page has text that can be read."""
+
+
+class EmbeddingError(DocumentError):
+    """Texts could not be embedded; the next sync tries again."""
+
+    permanent = False
+
+
+class EmbeddingReplyError(EmbeddingError):
+    """A provider's reply has the wrong count, order, dimensions or values."""
+
+
+class StoreError(RagError):
+    """Postgres or the artifact store failed."""
+
+
+class DatabaseUnavailableError(StoreError):
+    """No connection to Postgres, or it was lost."""
+
+
+class MigrationError(StoreError):
+    """The schema could not be brought up to date."""
+
+
+class SyncLockedError(StoreError):
+    """Another sync holds the lock."""

@@ -1,0 +1,1 @@
+"""Files to blocks: one parser per format, all give the same frame."""

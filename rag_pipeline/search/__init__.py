@@ -1,0 +1,1 @@
+"""The query layer: legs, fusion, and where each score came from."""

@@ -1,0 +1,201 @@
+"""One typed settings tree: defaults < rag.toml < environment (`RAG_…`, nested by `__`) < arguments.
+
+`Settings.load()` reads `rag.toml` in the project folder. Every field has a default, so that nothing
+needs to be set to start. Secrets come from the environment only.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from rag_pipeline.errors import SettingsError
+
+SETTINGS_FILE = "rag.toml"
+
+
+class Section(BaseModel):
+    """Base of every section: unknown keys are errors, so that a misspelt setting is seen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceSettings(Section):
+    """One folder of documents."""
+
+    path: str = Field(description="Folder, relative to the project folder or absolute")
+    include: list[str] = Field(default=["**/*.pdf"], description="Globs of the files to take")
+    exclude: list[str] = Field(default=[], description="Globs of the files to leave out")
+    tags: list[str] = Field(default=[], description="Tags given to every document of the source")
+    readers: list[str] = Field(default=["public"], description="Who may read the documents")
+
+
+class ParsingSettings(Section):
+    """How files become blocks."""
+
+    ignore_outline: bool = Field(
+        default=False, description="Do not use bookmarks and tags as hints (for benchmarks)"
+    )
+
+
+class StructureSettings(Section):
+    """Thresholds of the rules that infer roles, levels and trails."""
+
+
+class ChunkingSettings(Section):
+    """How blocks become chunks."""
+
+    strategy: Literal["contextual"] = Field(default="contextual", description="The chunker")
+    target_tokens: int = Field(
+        default=400, ge=32, le=8192, description="Token budget of a chunk, trail included"
+    )
+    major_heading_level: int = Field(
+        default=2, ge=1, le=9, description="Small sections merge below it, never across it"
+    )
+
+
+class EmbeddingSettings(Section):
+    """Which model turns chunks into vectors."""
+
+    provider: Literal["local"] = Field(default="local", description="Who computes the vectors")
+    model: str = Field(default="multilingual-e5-small", description="Name of the model")
+    dimensions: int = Field(default=384, ge=1, le=4000, description="Length of a vector")
+    batch_size: int = Field(default=16, ge=1, le=2048, description="Texts computed at once")
+    threads: int = Field(default=0, ge=0, description="Threads of the local model; 0 = all cores")
+
+
+class SearchWeights(Section):
+    """Weight of each leg in the fusion."""
+
+    text: float = Field(default=2.0, ge=0, description="Words, by BM25")
+    vector: float = Field(default=1.0, ge=0, description="Meaning, by cosine similarity")
+
+
+class SearchSettings(Section):
+    """How results are found and fused."""
+
+    weights: SearchWeights = Field(default=SearchWeights(), description="Weights of the legs")
+    limit: int = Field(default=10, ge=1, le=1000, description="Results returned")
+    candidates: int = Field(default=100, ge=1, le=1000, description="Candidates taken from a leg")
+    rank_constant: int = Field(
+        default=60, ge=1, description="k of reciprocal rank fusion: weight / (k + rank)"
+    )
+
+
+class SyncSettings(Section):
+    """How a sync runs."""
+
+    workers: int = Field(default=0, ge=0, description="Parsing processes; 0 = one per core")
+    run_size: int = Field(default=500, ge=1, description="Documents in one Dagster run, at most")
+    attempts: int = Field(
+        default=2, ge=1, le=10, description="Tries per document at errors that may pass"
+    )
+    schedule: str = Field(default="0 2 * * *", description="Cron expression of the nightly sync")
+
+
+class Settings(BaseSettings):
+    """All settings. See `docs/settings.md`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RAG_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+    )
+
+    project_dir: Path = Field(
+        default=Path(), description="Folder of rag.toml; relative paths start here"
+    )
+    data_dir: Path = Field(
+        default=Path(".rag"), description="Embedded Postgres, artifacts and model files"
+    )
+    database_url: SecretStr | None = Field(
+        default=None, description="A Postgres server of your own; unset = embedded"
+    )
+    artifacts_url: str | None = Field(
+        default=None, description="Folder or fsspec URL of stage frames; unset = under data_dir"
+    )
+    sources: list[SourceSettings] = Field(default=[], description="Folders of documents")
+    parsing: ParsingSettings = Field(default=ParsingSettings(), description="Files to blocks")
+    structure: StructureSettings = Field(default=StructureSettings(), description="Rules")
+    chunking: ChunkingSettings = Field(default=ChunkingSettings(), description="Blocks to chunks")
+    embedding: EmbeddingSettings = Field(default=EmbeddingSettings(), description="The model")
+    search: SearchSettings = Field(default=SearchSettings(), description="The query layer")
+    sync: SyncSettings = Field(default=SyncSettings(), description="How a sync runs")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Environment wins over rag.toml, which `load` passes as initial values."""
+        del settings_cls, dotenv_settings, file_secret_settings
+        return env_settings, init_settings
+
+    @classmethod
+    def load(cls, project_dir: Path | None = None, **overrides: Any) -> Settings:
+        """Read rag.toml in `project_dir` (default: `find_project_dir()`), then the environment.
+
+        Raises `SettingsError` that names the file and the key.
+        """
+        folder = (project_dir or find_project_dir()).resolve()
+        file = folder / SETTINGS_FILE
+        values: dict[str, Any] = {}
+        if file.is_file():
+            try:
+                values = tomllib.loads(file.read_text(encoding="utf-8"))
+            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+                raise SettingsError(f"{file.name} is not valid TOML: {error}") from error
+        if "database_url" in values:
+            raise SettingsError(
+                f"{file.name}: database_url may hold a password",
+                hint="set the environment variable RAG_DATABASE_URL instead",
+            )
+        values["project_dir"] = folder
+        try:
+            settings = cls(**values)
+            return settings.model_copy(update=overrides) if overrides else settings
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
+            )
+            raise SettingsError(
+                f"settings are wrong ({problems})", hint=f"see {SETTINGS_FILE} and docs/settings.md"
+            ) from None
+
+    @property
+    def data_path(self) -> Path:
+        """The data folder as an absolute path."""
+        return (self.project_dir / self.data_dir).resolve()
+
+    @property
+    def artifacts_location(self) -> str:
+        """Folder or URL of the stage frames."""
+        return self.artifacts_url or str(self.data_path / "artifacts")
+
+
+def find_project_dir() -> Path:
+    """Return the project folder: `RAG_HOME`, or the nearest folder upwards that holds rag.toml or .rag.
+
+    Where there is none, the current folder.
+    """
+    if home := os.environ.get("RAG_HOME"):
+        return Path(home)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / SETTINGS_FILE).is_file() or (folder / ".rag").is_dir():
+            return folder
+    return here

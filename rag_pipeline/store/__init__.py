@@ -1,0 +1,1 @@
+"""Postgres and the artifact store: schema, writes, reads."""
