@@ -1,7 +1,7 @@
 """The frames between the stages, as pandera schemas: what each column is, checked at every border.
 
-Blocks frame → (structure) → structured frame → (chunking) → chunks frame. One row of the blocks frame
-is one text block, in reading order. A stage calls `check(frame, Schema)` on what it returns.
+Blocks frame → (structure) → structured frame → (chunking) → chunks frame. One row of the blocks
+frame is one text block, in reading order. A stage calls `check(frame, Schema)` on what it returns.
 """
 
 from __future__ import annotations
