@@ -188,7 +188,7 @@ class Settings(BaseSettings):
 
 
 def find_project_dir() -> Path:
-    """Return the project folder: `RAG_HOME`, or the nearest folder upwards that holds rag.toml or .rag.
+    """Return the project folder: `RAG_HOME`, or the nearest upwards with rag.toml or .rag.
 
     Where there is none, the current folder.
     """

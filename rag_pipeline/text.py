@@ -1,11 +1,11 @@
-"""Text cleaning that every stage relies on: what Postgres and the clients can carry, nothing else."""
+"""Text cleaning that every stage relies on: what Postgres and the clients can carry."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# NUL is refused by Postgres; the other C0 controls (but tab and newline) and C1 controls carry no text.
+# NUL is refused by Postgres; the other controls (but tab and newline) carry no text.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 # Zero-width and bidirectional marks that PDFs scatter inside words. The soft hyphen stays: line
@@ -26,8 +26,8 @@ _LIGATURES = {
 def clean_text(text: str) -> str:
     r"""Remove what no client or Postgres can carry, and normalise what means the same.
 
-    Controls (NUL included), lone surrogates and invisible marks go; ligatures become letters; no-break
-    and ideographic spaces become spaces; newlines become `\n`; the result is in NFC.
+    Controls (NUL included), lone surrogates and invisible marks go; ligatures become letters;
+    no-break and ideographic spaces become spaces; newlines become `\n`; the result is in NFC.
 
     >>> clean_text("of\ufb01ce\x00 A\u00a0B")
     'office A B'
@@ -49,10 +49,10 @@ def one_line(text: str) -> str:
 
 
 def detect_language(text: str) -> str:
-    """Guess the language of a document by script and frequent words: an ISO 639-1 code, `und` if unknown.
+    """Guess the language of a document: an ISO 639-1 code, `und` if unknown.
 
-    Scripts decide for Korean, Japanese, Chinese, Russian, Greek, Arabic, Hebrew and Thai; stop words for
-    languages in Latin script. Looks at the first 20,000 characters.
+    Scripts decide for Korean, Japanese, Chinese, Russian, Greek, Arabic, Hebrew and Thai; stop
+    words for languages in Latin script. Looks at the first 20,000 characters.
     """
     sample = text[:20_000]
     letters = [c for c in sample if c.isalpha()]
