@@ -1,0 +1,114 @@
+"""Stage frames as Parquet under a folder or any fsspec URL: one file per stage and document.
+
+The fingerprint of the code and settings that made a frame stands in the file's metadata, so that a
+frame of an older rule is never taken for a current one.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+import fsspec
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rag_pipeline.errors import StoreError
+
+FINGERPRINT_KEY = b"rag_fingerprint"
+DOCUMENT_KEY = b"rag_document"
+# Columns of Python objects (cells, regions, attributes) are JSON in the file: their shapes differ
+# from row to row, which Parquet's own nested types do not allow.
+JSON_COLUMNS = ("table_cells", "regions", "metadata")
+
+
+class ArtifactStore:
+    """Reads and writes stage frames under `location` (a folder or an fsspec URL)."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        self._filesystem, self._root = fsspec.core.url_to_fs(location, auto_mkdir=True)
+
+    def write(
+        self,
+        stage: str,
+        source_hash: str,
+        frame: pd.DataFrame,
+        fingerprint: str,
+        document: dict[str, Any],
+    ) -> int:
+        """Write a frame whole or not at all; return its size in bytes.
+
+        `document` holds what belongs to the document as a whole (title, pages, language, warnings).
+        """
+        encoded = frame.copy(deep=False)
+        for name in JSON_COLUMNS:
+            if name in encoded:
+                encoded[name] = [
+                    None if value is None else json.dumps(value, ensure_ascii=False)
+                    for value in encoded[name]
+                ]
+        table = pa.Table.from_pandas(encoded, preserve_index=False)
+        table = table.replace_schema_metadata(
+            {
+                **(table.schema.metadata or {}),
+                FINGERPRINT_KEY: fingerprint.encode(),
+                DOCUMENT_KEY: json.dumps(document, ensure_ascii=False).encode(),
+            }
+        )
+        path = self._path(stage, source_hash)
+        # Written beside and moved: a killed process leaves no half file under the real name.
+        partial = f"{path}.{uuid.uuid4().hex}.partial"
+        try:
+            with self._filesystem.open(partial, "wb") as file:
+                pq.write_table(table, file, compression="zstd")
+            size = int(self._filesystem.size(partial) or 0)
+            self._filesystem.mv(partial, path)
+        except OSError as error:
+            raise StoreError(
+                f"the artifact {stage}/{source_hash} could not be written: {error}",
+                hint=f"free space or check the rights of {self.location}",
+            ) from error
+        return size
+
+    def read(
+        self, stage: str, source_hash: str, fingerprint: str
+    ) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+        """Return the frame and its document attributes; None if absent, damaged or of another making."""
+        path = self._path(stage, source_hash)
+        try:
+            with self._filesystem.open(path, "rb") as file:
+                table = pq.read_table(file)
+        except (FileNotFoundError, pa.ArrowInvalid):
+            return None
+        metadata = table.schema.metadata or {}
+        if metadata.get(FINGERPRINT_KEY) != fingerprint.encode():
+            return None
+        frame = table.to_pandas()
+        for name in JSON_COLUMNS:
+            if name in frame:
+                frame[name] = [None if value is None else json.loads(value) for value in frame[name]]
+        return frame, json.loads(metadata[DOCUMENT_KEY])
+
+    def has(self, stage: str, source_hash: str, fingerprint: str) -> bool:
+        """Tell whether a frame of that making is there, reading the file's footer only."""
+        try:
+            with self._filesystem.open(self._path(stage, source_hash), "rb") as file:
+                metadata = pq.read_schema(file).metadata or {}
+        except (FileNotFoundError, pa.ArrowInvalid):
+            return False
+        return bool(metadata.get(FINGERPRINT_KEY) == fingerprint.encode())
+
+    def delete(self, source_hashes: list[str], stages: tuple[str, ...]) -> None:
+        """Remove all frames of these documents; what is absent is no error."""
+        for source_hash in source_hashes:
+            for stage in stages:
+                try:
+                    self._filesystem.rm_file(self._path(stage, source_hash))
+                except FileNotFoundError:
+                    continue
+
+    def _path(self, stage: str, source_hash: str) -> str:
+        return f"{self._root}/{stage}/{source_hash[:2]}/{source_hash}.parquet"

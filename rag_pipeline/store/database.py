@@ -1,0 +1,142 @@
+"""Connections to Postgres: one pool, transactions, and driver errors turned into ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import Connection
+from psycopg.rows import TupleRow
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from rag_pipeline.errors import DatabaseUnavailableError, StoreError, SyncLockedError
+from rag_pipeline.settings import Settings
+from rag_pipeline.store import embedded
+from rag_pipeline.store.migrations import apply_migrations, create_database
+from rag_pipeline.store.queries import queries
+
+POOL_SIZE = 5
+POOL_TIMEOUT = 30.0
+"""Seconds that a caller waits for a free connection before an error."""
+
+
+class Database:
+    """A pool of connections to one migrated database.
+
+    `Database.open(settings)` starts the embedded server or uses `RAG_DATABASE_URL`, creates the
+    database where it is missing, and applies the migrations.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._pool: ConnectionPool[Connection[TupleRow]] = ConnectionPool(
+            url,
+            min_size=0,
+            max_size=POOL_SIZE,
+            timeout=POOL_TIMEOUT,
+            open=False,
+            configure=_configure,
+            kwargs={"application_name": "rag_pipeline"},
+        )
+
+    @classmethod
+    def open(cls, settings: Settings) -> Database:
+        """Open the configured database, migrated.
+
+        Raises `DatabaseUnavailableError` (with the server's address, never its password) and
+        `MigrationError`.
+        """
+        url = database_url(settings)
+        with _driver_errors(url):
+            with connect(url) as connection:
+                apply_migrations(connection)
+            database = cls(url)
+            database._pool.open()
+        return database
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection[TupleRow]]:
+        """Lend a connection; commits at the end of the block, rolls back on an error."""
+        with _driver_errors(self._url), self._pool.connection() as connection:
+            yield connection
+
+    @contextmanager
+    def sync_lock(self, wait_seconds: float = 0.0) -> Iterator[None]:
+        """Hold the one lock that every sync takes; released by Postgres if this process dies.
+
+        Waits up to `wait_seconds`, then raises `SyncLockedError`.
+        """
+        deadline = time.monotonic() + wait_seconds
+        with _driver_errors(self._url), connect(self._url) as connection:
+            connection.autocommit = True
+            while not queries.lock_sync(connection):
+                if time.monotonic() >= deadline:
+                    raise SyncLockedError(
+                        "another sync is running",
+                        hint="wait for it to end, or see `rag status`",
+                    )
+                time.sleep(0.5)
+            yield
+
+
+def database_url(settings: Settings) -> str:
+    """Return the URL of the database, started and created where it is the embedded one."""
+    if settings.database_url is not None:
+        return settings.database_url.get_secret_value()
+    maintenance = embedded.start(settings.data_path)
+    with _driver_errors(maintenance):
+        create_database(maintenance, embedded.DATABASE)
+    return _with_database(maintenance, embedded.DATABASE)
+
+
+def connect(url: str) -> Connection[TupleRow]:
+    """Open one connection outside the pool, for locks and migrations."""
+    return psycopg.connect(url, application_name="rag_pipeline")
+
+
+def without_password(url: str) -> str:
+    """Return the URL as it may be shown.
+
+    >>> without_password("postgresql://kim:secret@db:5432/rag")
+    'postgresql://kim@db:5432/rag'
+    """
+    parts = urlsplit(url)
+    user, _, host = parts.netloc.rpartition("@")
+    name = user.split(":")[0]
+    return urlunsplit(parts._replace(netloc=f"{name}@{host}" if name else host))
+
+
+def _with_database(url: str, database: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{database}"))
+
+
+def _configure(connection: Connection[Any]) -> None:
+    register_vector(connection)
+    connection.commit()
+
+
+@contextmanager
+def _driver_errors(url: str) -> Iterator[None]:
+    """Turn the driver's errors into ours, and keep passwords out of them."""
+    try:
+        yield
+    except (psycopg.OperationalError, PoolTimeout) as error:
+        raise DatabaseUnavailableError(
+            f"Postgres at {without_password(url)} failed: {_first_line(error)}",
+            hint="run `rag doctor`",
+        ) from error
+    except psycopg.Error as error:
+        raise StoreError(f"Postgres refused a statement: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,195 @@
+"""Reads and writes of documents and their chunks: states, landing in one transaction, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pgvector import HalfVector
+from psycopg import Connection
+from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
+
+from rag_pipeline.store.queries import queries
+
+
+@dataclass(frozen=True)
+class DocumentState:
+    """What the store holds of a document: enough to decide what is to be done."""
+
+    source_hash: str
+    status: str = "pending"
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    failure_stage: str | None = None
+    failure_reason: str | None = None
+    failure_permanent: bool | None = None
+    failure_fingerprint: str | None = None
+    failure_count: int = 0
+    is_intact: bool = True
+    uri: str | None = None
+
+
+@dataclass(frozen=True)
+class DocumentRow:
+    """A document as `rag status` shows it."""
+
+    source_hash: str
+    uris: list[str]
+    title: str | None
+    page_count: int | None
+    language: str | None
+    status: str
+    chunk_count: int
+    warnings: list[str]
+    failure_stage: str | None
+    failure_reason: str | None
+    failure_permanent: bool | None
+    failure_count: int
+    updated_at: datetime
+
+
+@dataclass(frozen=True)
+class Landing:
+    """Everything that makes a document searchable, ready to be written.
+
+    `chunks` is a chunks frame of n rows; `search_vectors` and `lexeme_counts` have n entries;
+    `embeddings` is an n × dimensions array.
+    """
+
+    source_hash: str
+    title: str | None
+    page_count: int
+    language: str
+    warnings: list[str]
+    fingerprints: dict[str, str]
+    chunks: pd.DataFrame
+    search_vectors: list[str]
+    lexeme_counts: list[int]
+    embeddings: np.ndarray[Any, np.dtype[np.float32]]
+
+
+def document_states(
+    connection: Connection[TupleRow], space_id: int | None, source_hashes: Sequence[str] | None
+) -> list[DocumentState]:
+    """Return the states of these documents (None = all), counted from the chunks themselves."""
+    rows = queries.document_states(
+        connection,
+        space_id=space_id,
+        source_hashes=None if source_hashes is None else list(source_hashes),
+    )
+    return [DocumentState(*row) for row in rows]
+
+
+def list_documents(connection: Connection[TupleRow]) -> list[DocumentRow]:
+    """Return every document, by its first file name."""
+    return [DocumentRow(*row) for row in queries.list_documents(connection)]
+
+
+def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> bool:
+    """Replace a document's chunks and vectors, in the caller's transaction.
+
+    Readers see the old or the new, never half, never none. Returns False, and writes nothing, if the
+    document's last file has gone meanwhile.
+    """
+    if queries.lock_document(connection, source_hash=landing.source_hash) is None:
+        return False
+    queries.delete_chunks(connection, source_hash=landing.source_hash)
+    _copy_chunks(connection, landing)
+    chunk_ids = [
+        chunk_id
+        for (chunk_id,) in queries.list_chunk_ids(connection, source_hash=landing.source_hash)
+    ]
+    with connection.cursor() as cursor, cursor.copy(queries.copy_chunk_embeddings.sql) as copy:
+        copy.set_types(["int8", "int4", "halfvec"])
+        for chunk_id, vector in zip(chunk_ids, landing.embeddings, strict=True):
+            copy.write_row((chunk_id, space_id, HalfVector(vector)))
+    queries.mark_ready(
+        connection,
+        source_hash=landing.source_hash,
+        title=landing.title,
+        page_count=landing.page_count,
+        language=landing.language,
+        fingerprints=Jsonb(landing.fingerprints),
+        chunk_count=len(landing.chunks),
+        warnings=landing.warnings,
+    )
+    return True
+
+
+def _copy_chunks(connection: Connection[TupleRow], landing: Landing) -> None:
+    # Text COPY: tsvector has no binary writer in the driver, and its text form is what we have.
+    frame = landing.chunks
+    columns = zip(
+        frame["chunk_index"].tolist(),
+        [None if pd.isna(value) else int(value) for value in frame["parent_index"]],
+        frame["kind"].tolist(),
+        frame["breadcrumb_trail"].tolist(),
+        frame["content"].tolist(),
+        frame["token_count"].tolist(),
+        frame["page_start"].tolist(),
+        frame["page_end"].tolist(),
+        frame["regions"].tolist(),
+        frame["content_hash"].tolist(),
+        frame["metadata"].tolist(),
+        landing.search_vectors,
+        landing.lexeme_counts,
+        strict=True,
+    )
+    with connection.cursor() as cursor, cursor.copy(queries.copy_chunks.sql) as copy:
+        for row in columns:
+            *head, regions, content_hash, metadata, search_vector, lexeme_count = row
+            copy.write_row(
+                (
+                    landing.source_hash,
+                    *head,
+                    Jsonb(regions),
+                    content_hash,
+                    Jsonb(metadata),
+                    landing.language,
+                    search_vector,
+                    lexeme_count,
+                )
+            )
+
+
+def merge_fingerprints(
+    connection: Connection[TupleRow], source_hash: str, fingerprints: dict[str, str]
+) -> None:
+    """Note that some of the stages are done; what is searchable stays as it is."""
+    queries.merge_fingerprints(
+        connection, source_hash=source_hash, fingerprints=Jsonb(fingerprints)
+    )
+
+
+def mark_failed(
+    connection: Connection[TupleRow],
+    source_hash: str,
+    *,
+    stage: str,
+    reason: str,
+    permanent: bool,
+    fingerprint: str,
+) -> None:
+    """Note why a document failed; what an earlier sync made searchable stays."""
+    queries.mark_failed(
+        connection,
+        source_hash=source_hash,
+        stage=stage,
+        reason=reason,
+        permanent=permanent,
+        fingerprint=fingerprint,
+    )
+
+
+def forget_failures(
+    connection: Connection[TupleRow], source_hashes: Sequence[str] | None
+) -> list[str]:
+    """Let the next sync try failed documents again (None = all); return their hashes."""
+    rows = queries.forget_failures(
+        connection, source_hashes=None if source_hashes is None else list(source_hashes)
+    )
+    return [source_hash for (source_hash,) in rows]

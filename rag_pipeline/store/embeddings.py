@@ -1,0 +1,110 @@
+"""Embedding spaces, the cache of vectors, and the HNSW index of each space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pgvector import HalfVector
+from psycopg import Connection, sql
+from psycopg.rows import TupleRow
+
+from rag_pipeline.store.queries import queries
+
+Vectors = np.ndarray[Any, np.dtype[np.float32]]
+
+
+@dataclass(frozen=True)
+class EmbeddingSpace:
+    """One model with one length of vector."""
+
+    space_id: int
+    provider: str
+    model: str
+    dimensions: int
+    state: str
+
+
+def ensure_space(
+    connection: Connection[TupleRow], provider: str, model: str, dimensions: int
+) -> EmbeddingSpace:
+    """Return the space of this model, made where it is missing; the first one is active at once."""
+    row = queries.upsert_space(
+        connection, provider=provider, model=model, dimensions=dimensions
+    )
+    return EmbeddingSpace(*row)
+
+
+def find_space(
+    connection: Connection[TupleRow], provider: str, model: str, dimensions: int
+) -> EmbeddingSpace | None:
+    """Return the space of this model, if there is one."""
+    row = queries.find_space(connection, provider=provider, model=model, dimensions=dimensions)
+    return EmbeddingSpace(*row) if row else None
+
+
+def active_space(connection: Connection[TupleRow]) -> EmbeddingSpace | None:
+    """Return the space that searches use, if anything was ever synced."""
+    row = queries.active_space(connection)
+    return EmbeddingSpace(*row) if row else None
+
+
+def activate_space(connection: Connection[TupleRow], space_id: int) -> None:
+    """Let searches use this space, in the caller's transaction."""
+    queries.retire_active_space(connection, space_id=space_id)
+    queries.activate_space(connection, space_id=space_id)
+
+
+def cached_vectors(
+    connection: Connection[TupleRow], space_id: int, input_hashes: Sequence[bytes]
+) -> dict[bytes, Vectors]:
+    """Return the vectors of those inputs that were embedded before, by hash."""
+    rows = queries.cached_embeddings(
+        connection, space_id=space_id, input_hashes=list(input_hashes)
+    )
+    return {
+        bytes(input_hash): np.asarray(vector.to_numpy(), dtype=np.float32)
+        for input_hash, vector in rows
+    }
+
+
+def cache_vectors(
+    connection: Connection[TupleRow],
+    space_id: int,
+    input_hashes: Sequence[bytes],
+    vectors: Vectors,
+) -> None:
+    """Keep vectors for ever after: one COPY, one INSERT, in the caller's transaction."""
+    connection.execute(queries.create_cache_load.sql)
+    with connection.cursor() as cursor, cursor.copy(queries.copy_cache_load.sql) as copy:
+        copy.set_types(["int4", "bytea", "halfvec"])
+        for input_hash, vector in zip(input_hashes, vectors, strict=True):
+            copy.write_row((space_id, input_hash, HalfVector(vector)))
+    queries.merge_cache_load(connection)
+
+
+def ensure_index(connection: Connection[TupleRow], space: EmbeddingSpace) -> bool:
+    """Build the HNSW index of a space where it is missing; return whether it was.
+
+    Built after the first load: that is several times faster than filling an index row by row, and
+    the graph is better. Later rows go into the index as they land.
+    """
+    name = f"chunk_embedding_hnsw_{space.space_id}"
+    if queries.has_index(connection, index_name=name):
+        return False
+    if not queries.count_space_vectors(connection, space_id=space.space_id):
+        return False
+    connection.execute(
+        sql.SQL(
+            "CREATE INDEX IF NOT EXISTS {name} ON chunk_embedding "
+            "USING hnsw ((embedding::halfvec({dimensions})) halfvec_cosine_ops) "
+            "WHERE space_id = {space_id}"
+        ).format(
+            name=sql.Identifier(name),
+            dimensions=sql.Literal(space.dimensions),
+            space_id=sql.Literal(space.space_id),
+        )
+    )
+    return True

@@ -1,0 +1,126 @@
+"""The schema: `sql/migrations/NNN_name.sql`, each applied once, in order, under an advisory lock."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib import resources
+
+import psycopg
+from psycopg import Connection, sql
+from psycopg.rows import TupleRow
+
+from rag_pipeline.errors import MigrationError
+
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('rag_pipeline migrations', 0))"
+_LEDGER = """
+CREATE TABLE IF NOT EXISTS schema_migration (
+    version integer PRIMARY KEY,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+)"""
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One file of `sql/migrations/`."""
+
+    version: int
+    name: str
+    statements: str
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the file's text: an applied migration must not be edited."""
+        return hashlib.sha256(self.statements.encode()).hexdigest()
+
+
+def list_migrations() -> list[Migration]:
+    """Read all migrations, by version."""
+    folder = resources.files("sql") / "migrations"
+    migrations = [
+        Migration(int(file.name.split("_")[0]), file.name, file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+        if file.name.endswith(".sql")
+    ]
+    return sorted(migrations, key=lambda migration: migration.version)
+
+
+def apply_migrations(connection: Connection[TupleRow]) -> list[Migration]:
+    """Apply what is missing, each in its own transaction; return what was applied.
+
+    Raises `MigrationError` where an applied file was edited since, or where a migration fails.
+    """
+    migrations = list_migrations()
+    applied = _applied(connection)
+    _refuse_edited(migrations, applied)
+    done = []
+    for migration in migrations:
+        if migration.version not in applied and _apply(connection, migration):
+            done.append(migration)
+    return done
+
+
+def _applied(connection: Connection[TupleRow]) -> dict[int, str]:
+    with connection.transaction():
+        found = connection.execute("SELECT to_regclass('schema_migration')").fetchone()
+        if found is None or found[0] is None:
+            return {}
+        rows = connection.execute("SELECT version, checksum FROM schema_migration").fetchall()
+    return {int(version): str(checksum) for version, checksum in rows}
+
+
+def _refuse_edited(migrations: list[Migration], applied: dict[int, str]) -> None:
+    for migration in migrations:
+        if applied.get(migration.version, migration.checksum) != migration.checksum:
+            raise MigrationError(
+                f"{migration.name} was changed after it had been applied",
+                hint="restore the file and put the change into a new migration",
+            )
+
+
+def _apply(connection: Connection[TupleRow], migration: Migration) -> bool:
+    try:
+        with connection.transaction():
+            connection.execute(_LOCK)
+            connection.execute(_LEDGER)
+            # Another process may have been faster while this one waited for the lock.
+            row = connection.execute(
+                "SELECT 1 FROM schema_migration WHERE version = %s", (migration.version,)
+            ).fetchone()
+            if row is not None:
+                return False
+            connection.execute(migration.statements.encode())
+            connection.execute(
+                "INSERT INTO schema_migration (version, name, checksum) VALUES (%s, %s, %s)",
+                (migration.version, migration.name, migration.checksum),
+            )
+    except psycopg.Error as error:
+        raise MigrationError(
+            f"{migration.name} failed: {str(error).splitlines()[0]}",
+            hint="nothing of it was kept; run `rag doctor` to see what the server lacks",
+        ) from error
+    return True
+
+
+def create_database(maintenance_url: str, name: str) -> bool:
+    """Create the database where it is missing; return whether it was.
+
+    The locale is the built-in C.UTF-8: with LC_CTYPE C, pg_trgm drops every Korean letter without a
+    word. Sorting by code point (LC_COLLATE C) is the fastest, and the same everywhere.
+    """
+    with psycopg.connect(maintenance_url, autocommit=True) as connection:
+        exists = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,))
+        if exists.fetchone() is not None:
+            return False
+        try:
+            connection.execute(
+                sql.SQL(
+                    "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER builtin "
+                    "BUILTIN_LOCALE 'C.UTF-8' LC_COLLATE 'C' LC_CTYPE 'C.UTF-8'"
+                ).format(sql.Identifier(name))
+            )
+        except psycopg.errors.DuplicateDatabase:
+            return False
+    return True

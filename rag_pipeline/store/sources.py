@@ -1,0 +1,94 @@
+"""Reads and writes of the tables `source_root` and `source`: which files there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from psycopg import Connection
+from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
+
+from rag_pipeline.store.queries import queries
+
+
+@dataclass(frozen=True)
+class SourceRoot:
+    """A folder (or a single file) that is kept in sync."""
+
+    root: str
+    include: tuple[str, ...] = ("**/*.pdf",)
+    exclude: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ("public",)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file, as found in its folder or as the store knows it."""
+
+    uri: str
+    root: str
+    source_hash: str
+    size: int
+    modified_ns: int
+    tags: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ("public",)
+
+
+def register_roots(connection: Connection[TupleRow], roots: Sequence[SourceRoot]) -> None:
+    """Remember folders, so that every later sync takes them in."""
+    for root in roots:
+        queries.upsert_source_root(
+            connection,
+            root=root.root,
+            include=list(root.include),
+            exclude=list(root.exclude),
+            tags=list(root.tags),
+            readers=list(root.readers),
+        )
+
+
+def list_roots(connection: Connection[TupleRow]) -> list[SourceRoot]:
+    """Return all remembered folders, oldest first."""
+    return [
+        SourceRoot(root, tuple(include), tuple(exclude), tuple(tags), tuple(readers))
+        for root, include, exclude, tags, readers in queries.list_source_roots(connection)
+    ]
+
+
+def forget_root(connection: Connection[TupleRow], root: str) -> bool:
+    """Forget a folder; its documents go with the next sync. Returns whether it was known."""
+    return bool(queries.delete_source_root(connection, root=root))
+
+
+def list_sources(connection: Connection[TupleRow]) -> list[SourceFile]:
+    """Return every file that the store knows."""
+    return [
+        SourceFile(uri, root, source_hash, size, modified_ns, tuple(tags), tuple(readers))
+        for uri, root, source_hash, size, modified_ns, tags, readers in queries.list_sources(
+            connection
+        )
+    ]
+
+
+def apply_changes(
+    connection: Connection[TupleRow],
+    upserts: Sequence[SourceFile],
+    removed_uris: Sequence[str],
+) -> list[str]:
+    """Bring the tables to what the folders hold, in the caller's transaction.
+
+    Returns the hashes of the documents that no file holds any more; they are deleted, with their
+    chunks and vectors.
+    """
+    if upserts:
+        queries.insert_documents(
+            connection, source_hashes=sorted({file.source_hash for file in upserts})
+        )
+        queries.upsert_sources(connection, rows=Jsonb([asdict(file) for file in upserts]))
+    if removed_uris:
+        queries.delete_sources(connection, uris=list(removed_uris))
+    if not upserts and not removed_uris:
+        return []
+    return [source_hash for (source_hash,) in queries.delete_orphaned_documents(connection)]

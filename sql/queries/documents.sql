@@ -1,0 +1,83 @@
+-- name: document_states(space_id, source_hashes)
+-- What the store really holds: counted, not remembered. Index-only over chunk (source_hash, …) and
+-- the primary key of chunk_embedding. source_hashes NULL = all.
+SELECT
+    d.source_hash,
+    d.status,
+    d.fingerprints,
+    d.failure_stage,
+    d.failure_reason,
+    d.failure_permanent,
+    d.failure_fingerprint,
+    d.failure_count,
+    d.chunk_count = coalesce(h.chunks, 0) AND coalesce(h.chunks, 0) = coalesce(h.vectors, 0)
+        AS is_intact,
+    (SELECT min(s.uri) FROM source AS s WHERE s.source_hash = d.source_hash) AS uri
+FROM document AS d
+LEFT JOIN (
+    SELECT c.source_hash, count(*) AS chunks, count(ce.chunk_id) AS vectors
+    FROM chunk AS c
+    LEFT JOIN chunk_embedding AS ce ON ce.chunk_id = c.chunk_id AND ce.space_id = :space_id
+    WHERE :source_hashes::text[] IS NULL OR c.source_hash = ANY(:source_hashes)
+    GROUP BY c.source_hash
+) AS h ON h.source_hash = d.source_hash
+WHERE :source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes);
+
+-- name: lock_document(source_hash)^
+-- Serialises landings of one document; no row means that its file is gone.
+SELECT source_hash FROM document WHERE source_hash = :source_hash FOR UPDATE;
+
+-- name: delete_chunks(source_hash)!
+DELETE FROM chunk WHERE source_hash = :source_hash;
+
+-- name: copy_chunks()#
+COPY chunk (
+    source_hash, chunk_index, parent_index, kind, breadcrumb_trail, content, token_count, page_start,
+    page_end, regions, content_hash, metadata, language, search_vector, lexeme_count
+) FROM STDIN;
+
+-- name: list_chunk_ids(source_hash)
+SELECT chunk_id FROM chunk WHERE source_hash = :source_hash ORDER BY chunk_index;
+
+-- name: copy_chunk_embeddings()#
+COPY chunk_embedding (chunk_id, space_id, embedding) FROM STDIN (FORMAT binary);
+
+-- name: mark_ready(title, page_count, language, fingerprints, chunk_count, warnings, source_hash)!
+UPDATE document
+SET status = 'ready', title = :title, page_count = :page_count, language = :language,
+    fingerprints = :fingerprints, chunk_count = :chunk_count, warnings = :warnings,
+    failure_stage = NULL, failure_reason = NULL, failure_permanent = NULL,
+    failure_fingerprint = NULL, failure_count = 0, updated_at = now()
+WHERE source_hash = :source_hash;
+
+-- name: merge_fingerprints(fingerprints, source_hash)!
+-- Some of the stages only: what is searchable stays as it is.
+UPDATE document
+SET fingerprints = fingerprints || :fingerprints, updated_at = now()
+WHERE source_hash = :source_hash;
+
+-- name: mark_failed(stage, reason, permanent, fingerprint, source_hash)!
+UPDATE document
+SET status = 'failed', failure_stage = :stage, failure_reason = :reason,
+    failure_permanent = :permanent, failure_fingerprint = :fingerprint,
+    failure_count = failure_count + 1, updated_at = now()
+WHERE source_hash = :source_hash;
+
+-- name: forget_failures(source_hashes)
+-- For `rag retry`: the next sync tries these documents again. source_hashes NULL = all.
+UPDATE document
+SET status = 'pending', failure_stage = NULL, failure_reason = NULL, failure_permanent = NULL,
+    failure_fingerprint = NULL, failure_count = 0
+WHERE status = 'failed'
+    AND (:source_hashes::text[] IS NULL OR source_hash = ANY(:source_hashes))
+RETURNING source_hash;
+
+-- name: list_documents()
+SELECT
+    d.source_hash, s.uris, d.title, d.page_count, d.language, d.status, d.chunk_count, d.warnings,
+    d.failure_stage, d.failure_reason, d.failure_permanent, d.failure_count, d.updated_at
+FROM document AS d
+INNER JOIN (
+    SELECT source_hash, array_agg(uri ORDER BY uri) AS uris FROM source GROUP BY source_hash
+) AS s ON s.source_hash = d.source_hash
+ORDER BY s.uris[1];

@@ -1,0 +1,48 @@
+-- name: upsert_source_root(root, include, exclude, tags, readers)!
+INSERT INTO source_root (root, include, exclude, tags, readers)
+VALUES (:root, :include, :exclude, :tags, :readers)
+ON CONFLICT (md5(root)) DO UPDATE
+SET include = excluded.include, exclude = excluded.exclude, tags = excluded.tags,
+    readers = excluded.readers;
+
+-- name: list_source_roots()
+SELECT root, include, exclude, tags, readers
+FROM source_root
+ORDER BY added_at, root;
+
+-- name: delete_source_root(root)$
+-- Its files go with the next sync's plan.
+WITH gone AS (DELETE FROM source_root WHERE md5(root) = md5(:root) RETURNING 1)
+SELECT count(*) FROM gone;
+
+-- name: list_sources()
+SELECT uri, root, source_hash, size, modified_ns, tags, readers
+FROM source;
+
+-- name: insert_documents(source_hashes)!
+-- One round trip for all new hashes.
+INSERT INTO document (source_hash)
+SELECT unnest(:source_hashes::text[])
+ON CONFLICT DO NOTHING;
+
+-- name: upsert_sources(rows)!
+INSERT INTO source (uri, root, source_hash, size, modified_ns, tags, readers)
+SELECT
+    row ->> 'uri', row ->> 'root', row ->> 'source_hash', (row ->> 'size')::bigint,
+    (row ->> 'modified_ns')::bigint,
+    ARRAY(SELECT jsonb_array_elements_text(row -> 'tags')),
+    ARRAY(SELECT jsonb_array_elements_text(row -> 'readers'))
+FROM jsonb_array_elements(:rows) AS row
+ON CONFLICT (md5(uri)) DO UPDATE
+SET root = excluded.root, source_hash = excluded.source_hash, size = excluded.size,
+    modified_ns = excluded.modified_ns, tags = excluded.tags, readers = excluded.readers;
+
+-- name: delete_sources(uris)!
+DELETE FROM source
+WHERE md5(uri) IN (SELECT md5(u) FROM unnest(:uris::text[]) AS u);
+
+-- name: delete_orphaned_documents()
+-- Documents that no file holds any more; chunks and vectors go with them (cascade).
+DELETE FROM document AS d
+WHERE NOT EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash)
+RETURNING d.source_hash;

@@ -1,0 +1,27 @@
+-- name: lock_sync()$
+SELECT pg_try_advisory_lock(hashtextextended('rag_pipeline sync', 0));
+
+-- name: clear_lexemes()!
+DELETE FROM lexeme;
+
+-- name: fill_lexemes()!
+INSERT INTO lexeme (lexeme, document_frequency)
+SELECT word, ndoc FROM ts_stat('SELECT search_vector FROM chunk');
+
+-- name: refresh_corpus_statistics()!
+INSERT INTO corpus_statistics (one_row, chunk_count, lexeme_total, refreshed_at)
+SELECT true, count(*), coalesce(sum(lexeme_count), 0), now() FROM chunk
+ON CONFLICT (one_row) DO UPDATE
+SET chunk_count = excluded.chunk_count, lexeme_total = excluded.lexeme_total,
+    refreshed_at = excluded.refreshed_at;
+
+-- name: count_everything()^
+SELECT
+    (SELECT count(*) FROM source) AS files,
+    (SELECT count(*) FROM document) AS documents,
+    (SELECT count(*) FROM document WHERE status = 'ready') AS ready,
+    (SELECT count(*) FROM document WHERE status = 'failed') AS failed,
+    (SELECT coalesce(sum(page_count), 0)::bigint FROM document WHERE status = 'ready') AS pages,
+    (SELECT count(*) FROM chunk) AS chunks,
+    (SELECT count(*) FROM chunk_embedding) AS vectors,
+    pg_database_size(current_database()) AS database_bytes;
