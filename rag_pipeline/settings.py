@@ -61,6 +61,9 @@ class ChunkingSettings(Section):
     major_heading_level: int = Field(
         default=2, ge=1, le=9, description="Small sections merge below it, never across it"
     )
+    small_section_tokens: int = Field(
+        default=128, ge=0, description="Sections below it merge with neighbours; 0 = never"
+    )
 
 
 class EmbeddingSettings(Section):

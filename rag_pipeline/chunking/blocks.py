@@ -1,0 +1,160 @@
+"""The structured frame as body blocks and sections, which the chunkers read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from rag_pipeline.chunking.regions import Box
+from rag_pipeline.frames import FURNITURE_ROLES, TRAIL_SEPARATOR
+from rag_pipeline.text import one_line
+
+HEADING_ROLES = frozenset({"heading", "title"})
+
+
+@dataclass(slots=True)
+class Block:
+    """One body block: a row of the structured frame that is not furniture."""
+
+    box: Box
+    text: str
+    role: str
+    level: int | None
+    list_level: int
+    group: int | None
+    section: int
+    trail: str
+    cells: Any
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether the block opens a section."""
+        return self.role in HEADING_ROLES
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading and the blocks below it up to the next heading.
+
+    `level` 0 stands for the title and for what precedes every heading. `parent` is the number of
+    the nearest section above with a lower level, -1 where there is none. `numbers` are those of
+    this section and of the headings without text that were handed down to it.
+    """
+
+    number: int
+    level: int
+    parent: int
+    trail: tuple[str, ...]
+    is_major: bool
+    has_body: bool = False
+    blocks: list[Block] = field(default_factory=list)
+    numbers: set[int] = field(default_factory=set)
+
+    @property
+    def heading(self) -> str | None:
+        """Text of the section's own heading."""
+        own = [one_line(block.text) for block in self.blocks if block.is_heading]
+        return own[-1] if own else None
+
+
+def body_blocks(structured: pd.DataFrame) -> list[Block]:
+    """Return the rows that may reach a chunk: not furniture, with text, cells or a figure."""
+    columns = (
+        "page_number x0 y0 x1 y1 text role heading_level list_level group_id section_id "
+        "breadcrumb_trail table_cells"
+    ).split()
+    # `tolist` gives plain Python values, many times faster than rows of pandas.
+    values = zip(*(structured[name].tolist() for name in columns), strict=True)
+    return [
+        Block(
+            box=(page, x0, y0, x1, y1),
+            text=text.strip("\n").rstrip(),
+            role=role,
+            level=None if pd.isna(level) else int(level),
+            list_level=1 if pd.isna(list_level) else int(list_level),
+            group=None if pd.isna(group) else int(group),
+            section=section,
+            trail=trail,
+            cells=cells,
+        )
+        for (
+            page,
+            x0,
+            y0,
+            x1,
+            y1,
+            text,
+            role,
+            level,
+            list_level,
+            group,
+            section,
+            trail,
+            cells,
+        ) in values
+        if role not in FURNITURE_ROLES and (text.strip() or role in ("table", "figure"))
+    ]
+
+
+def gather_sections(blocks: list[Block], major_heading_level: int) -> list[Section]:
+    """Gather blocks into sections: each heading opens one, and so does a change of `section_id`.
+
+    A heading's own row may carry the trail above it or the trail with it; the first block below it
+    decides. A heading without text of its own is handed down to the first section below it, so that
+    it does not stand alone in a chunk.
+    """
+    sections: list[Section] = []
+    section_id = -1
+    for block in blocks:
+        last = sections[-1] if sections else None
+        if block.is_heading or last is None or (last.has_body and block.section != section_id):
+            last = _open_section(block, sections, major_heading_level)
+            sections.append(last)
+        if not block.is_heading and not last.has_body:
+            last.has_body = True
+            last.trail = split_trail(block.trail)
+        section_id = block.section
+        last.blocks.append(block)
+    return _hand_down(sections)
+
+
+def split_trail(trail: str) -> tuple[str, ...]:
+    """Return the headings of a trail."""
+    return tuple(one_line(part) for part in trail.split(TRAIL_SEPARATOR)) if trail.strip() else ()
+
+
+def _open_section(block: Block, sections: list[Section], major_heading_level: int) -> Section:
+    trail = split_trail(block.trail)
+    if block.role == "title":
+        level = 0
+    elif block.role == "heading":
+        level = block.level or max(1, len(trail))
+    else:
+        level = len(trail)
+    parent = len(sections) - 1
+    while parent >= 0 and sections[parent].level >= level:
+        parent = sections[parent].parent
+    number = len(sections)
+    return Section(
+        number=number,
+        level=level,
+        parent=parent,
+        trail=trail,
+        is_major=not block.is_heading or level <= major_heading_level,
+        numbers={number},
+    )
+
+
+def _hand_down(sections: list[Section]) -> list[Section]:
+    kept: list[Section] = []
+    for section, following in zip(sections, [*sections[1:], None], strict=True):
+        if section.has_body or following is None or following.level <= section.level:
+            kept.append(section)
+            continue
+        following.blocks = section.blocks + following.blocks
+        following.numbers |= section.numbers
+        following.is_major |= section.is_major
+        following.parent = section.parent
+    return kept

@@ -1,0 +1,165 @@
+"""Texts above the budget: into lines, sentences, words, at last characters; counted in batches."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_pipeline.chunking.tokens import TokenCounter
+
+ELLIPSIS = "…"
+
+# A full stop ends a sentence before white space and anything but a lower-case letter; ideographic
+# stops need no white space. An empty line ends one too, and a line that opens a list item.
+_BORDER = re.compile(
+    r"(?<=[.!?…])[\"'”’)\]»]*\s+(?=[^\sa-z])"
+    r"|(?<=[。！？｡])[」』）”’\"')\]]*\s*(?=\S)"
+    r"|\n\s*\n\s*"
+    r"|\n(?=\s*(?:[-•*▪■●◦‣·]|\d{1,3}[.)])\s)"
+)
+_LAST_WORD = re.compile(r"(\S+)\.$")
+_ABBREVIATIONS = frozenset(
+    "no nos fig figs tab eq eqs sec ch chap vol pp approx e.g i.e vs cf al max min dr mr mrs ms "
+    "prof st inc ltd co corp dept est art ref rev ed tel ca z.b d.h bzw usw abb nr bsp".split()
+)
+# White space ends a word; where scripts have none, their punctuation does.
+_WORD = re.compile(r"[^\s、，；：]*(?:[、，；：]+\s*|\s+|$)")
+
+
+def sentences(text: str) -> list[str]:
+    """Split into sentences that join to `text` again: trailing white space stays where it is.
+
+    Knows full stops with the commonest abbreviations, the ideographic stops of Chinese and
+    Japanese, and Korean, which writes a full stop and a space.
+
+    >>> sentences("Open valve no. 3. Wait 5 s. 밸브를 닫습니다. 다음으로 갑니다.")
+    ['Open valve no. 3. ', 'Wait 5 s. ', '밸브를 닫습니다. ', '다음으로 갑니다.']
+    """
+    found: list[str] = []
+    start = 0
+    for border in _BORDER.finditer(text):
+        if not _is_abbreviation(text[start : border.start()]):
+            found.append(text[start : border.end()])
+            start = border.end()
+    if start < len(text):
+        found.append(text[start:])
+    return found
+
+
+def _is_abbreviation(sentence: str) -> bool:
+    """Whether the last full stop belongs to an abbreviation, an initial or a leading number."""
+    match = _LAST_WORD.search(sentence[-24:])
+    if not match:
+        return False
+    word = match[1].lstrip("([\"'").lower()
+    initial = len(word) == 1 and word.isalpha() and match[1].isupper()
+    leading_number = word.isdigit() and len(sentence.strip()) <= 4
+    return word in _ABBREVIATIONS or initial or leading_number
+
+
+def words(text: str) -> list[str]:
+    """Split after white space and after ideographic punctuation; the parts join to `text` again."""
+    return [word for word in _WORD.findall(text) if word]
+
+
+def lines(text: str) -> list[str]:
+    """Split after newlines; the parts join to `text` again."""
+    return text.splitlines(keepends=True)
+
+
+@dataclass(slots=True)
+class Fragment:
+    """A part of a text, with its tokens."""
+
+    text: str
+    tokens: int
+
+
+def split_texts(
+    texts: Sequence[str],
+    limits: Sequence[int],
+    counter: TokenCounter,
+    *,
+    by_line: bool = False,
+) -> list[list[Fragment]]:
+    """Split each text into fragments of at most its limit of tokens, in order, nothing lost.
+
+    Sentences first (`by_line`: lines first, for code), a sentence above the limit by words, a word
+    above the limit by characters. Fragments of one text join to it again. All texts are counted
+    together: three or four calls in all.
+    """
+    steps = (lines, words) if by_line else (sentences, words)
+    fragments = [[Fragment(text, limit + 1)] for text, limit in zip(texts, limits, strict=True)]
+    for step in steps:
+        long = [
+            (number, fragment)
+            for number, found in enumerate(fragments)
+            for fragment in found
+            if fragment.tokens > limits[number]
+        ]
+        parts = [step(fragment.text) for _, fragment in long]
+        counts = iter(counter.parts([part.strip() for found in parts for part in found]))
+        split: dict[int, list[Fragment]] = {}
+        for (number, fragment), found in zip(long, parts, strict=True):
+            counted = [Fragment(part, next(counts) + counter.space) for part in found]
+            if step is words:
+                counted = _join(counted, limits[number])
+            split[id(fragment)] = counted
+        fragments = [
+            [part for fragment in found for part in split.get(id(fragment), [fragment])]
+            for found in fragments
+        ]
+    return [
+        [part for fragment in found for part in _split_characters(fragment, limit, counter)]
+        for found, limit in zip(fragments, limits, strict=True)
+    ]
+
+
+def _join(fragments: list[Fragment], limit: int) -> list[Fragment]:
+    """Join neighbours while they stay within the limit."""
+    joined: list[Fragment] = []
+    for fragment in fragments:
+        last = joined[-1] if joined else None
+        if last and last.tokens + fragment.tokens <= limit:
+            last.text += fragment.text
+            last.tokens += fragment.tokens
+        else:
+            joined.append(fragment)
+    return joined
+
+
+def _split_characters(fragment: Fragment, limit: int, counter: TokenCounter) -> list[Fragment]:
+    """Cut an unbroken run at characters, in proportion to its tokens, until every part fits."""
+    if fragment.tokens <= limit or len(fragment.text) <= 1:
+        return [fragment]
+    # A little below the proportion, so that one round nearly always suffices.
+    size = max(
+        1, min(len(fragment.text) - 1, len(fragment.text) * limit * 9 // (fragment.tokens * 10))
+    )
+    parts: list[str] = []
+    start = 0
+    while start < len(fragment.text):
+        end = min(start + size, len(fragment.text))
+        while end < len(fragment.text) and unicodedata.combining(fragment.text[end]):
+            end += 1
+        parts.append(fragment.text[start:end])
+        start = end
+    if len(parts) == 1:
+        return [fragment]
+    counts = counter.parts(parts)
+    return [
+        piece
+        for part, count in zip(parts, counts, strict=True)
+        for piece in _split_characters(Fragment(part, count), limit, counter)
+    ]
+
+
+def shorten(text: str, tokens: int, limit: int) -> str:
+    """Cut a text of `tokens` tokens to about `limit`, at a word if possible, and mark the cut."""
+    if tokens <= limit:
+        return text
+    kept = text[: max(1, len(text) * max(1, limit - 2) * 9 // (tokens * 10))]
+    head, space, _ = kept.rpartition(" ")
+    return (head if space and len(head) * 2 > len(kept) else kept).rstrip() + ELLIPSIS
