@@ -10,6 +10,8 @@ RagError
 │   │   ├── EncryptedPdfError        a password is needed
 │   │   ├── DamagedPdfError          truncated or corrupt
 │   │   └── NoTextError              pages without any readable text
+│   ├── ChangedMeanwhileError    the file is not the one that was scanned
+│   ├── UpstreamMissingError     a stage was asked for whose input is not current
 │   └── EmbeddingError       texts could not be embedded
 │       └── EmbeddingReplyError      a provider's reply failed the checks
 └── StoreError               Postgres or the artifact store
@@ -109,6 +111,18 @@ class DamagedPdfError(ParseError):
 
 class NoTextError(ParseError):
     """The file opens, but no page has text that can be read."""
+
+
+class ChangedMeanwhileError(DocumentError):
+    """The file is not the one that was scanned; the next sync takes it as it is then."""
+
+    permanent = False
+
+
+class UpstreamMissingError(DocumentError):
+    """A stage was asked for alone, and the frame that it reads is absent or outdated."""
+
+    permanent = False
 
 
 class EmbeddingError(DocumentError):

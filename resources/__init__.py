@@ -1,0 +1,17 @@
+"""Dagster resources: configuration → the library's objects."""
+
+from resources.database import DatabaseResource
+from resources.pipeline import PipelineResource
+from resources.settings import SettingsResource
+
+__all__ = ["DatabaseResource", "PipelineResource", "SettingsResource", "default_resources"]
+
+
+def default_resources(project_dir: str | None = None) -> dict[str, object]:
+    """Return the resources of one project, under the names that the assets ask for."""
+    settings = SettingsResource(project_dir=project_dir)
+    return {
+        "settings": settings,
+        "database": DatabaseResource(settings=settings),
+        "pipeline": PipelineResource(settings=settings),
+    }

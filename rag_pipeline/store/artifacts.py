@@ -76,7 +76,7 @@ class ArtifactStore:
     def read(
         self, stage: str, source_hash: str, fingerprint: str
     ) -> tuple[pd.DataFrame, dict[str, Any]] | None:
-        """Return the frame and its document attributes; None if absent, damaged or of another making."""
+        """Return the frame and its document attributes; None if absent, damaged or outdated."""
         path = self._path(stage, source_hash)
         try:
             with self._filesystem.open(path, "rb") as file:
@@ -89,7 +89,9 @@ class ArtifactStore:
         frame = table.to_pandas()
         for name in JSON_COLUMNS:
             if name in frame:
-                frame[name] = [None if value is None else json.loads(value) for value in frame[name]]
+                frame[name] = [
+                    None if value is None else json.loads(value) for value in frame[name]
+                ]
         return frame, json.loads(metadata[DOCUMENT_KEY])
 
     def has(self, stage: str, source_hash: str, fingerprint: str) -> bool:

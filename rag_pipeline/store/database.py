@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -70,11 +70,14 @@ class Database:
             yield connection
 
     @contextmanager
-    def sync_lock(self, wait_seconds: float = 0.0) -> Iterator[None]:
+    def sync_lock(
+        self, wait_seconds: float = 0.0, on_wait: Callable[[], None] = lambda: None
+    ) -> Iterator[None]:
         """Hold the one lock that every sync takes; released by Postgres if this process dies.
 
-        Waits up to `wait_seconds`, then raises `SyncLockedError`.
+        Waits up to `wait_seconds`, after calling `on_wait` once, then raises `SyncLockedError`.
         """
+        told = False
         deadline = time.monotonic() + wait_seconds
         with _driver_errors(self._url), connect(self._url) as connection:
             connection.autocommit = True
@@ -84,6 +87,9 @@ class Database:
                         "another sync is running",
                         hint="wait for it to end, or see `rag status`",
                     )
+                if not told:
+                    on_wait()
+                    told = True
                 time.sleep(0.5)
             yield
 

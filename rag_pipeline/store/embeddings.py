@@ -31,9 +31,7 @@ def ensure_space(
     connection: Connection[TupleRow], provider: str, model: str, dimensions: int
 ) -> EmbeddingSpace:
     """Return the space of this model, made where it is missing; the first one is active at once."""
-    row = queries.upsert_space(
-        connection, provider=provider, model=model, dimensions=dimensions
-    )
+    row = queries.upsert_space(connection, provider=provider, model=model, dimensions=dimensions)
     return EmbeddingSpace(*row)
 
 
@@ -61,9 +59,7 @@ def cached_vectors(
     connection: Connection[TupleRow], space_id: int, input_hashes: Sequence[bytes]
 ) -> dict[bytes, Vectors]:
     """Return the vectors of those inputs that were embedded before, by hash."""
-    rows = queries.cached_embeddings(
-        connection, space_id=space_id, input_hashes=list(input_hashes)
-    )
+    rows = queries.cached_embeddings(connection, space_id=space_id, input_hashes=list(input_hashes))
     return {
         bytes(input_hash): np.asarray(vector.to_numpy(), dtype=np.float32)
         for input_hash, vector in rows

@@ -1,4 +1,4 @@
-"""The schema: `sql/migrations/NNN_name.sql`, each applied once, in order, under an advisory lock."""
+"""The schema: `sql/migrations/NNN_name.sql`, each applied once, in order, under a lock."""
 
 from __future__ import annotations
 

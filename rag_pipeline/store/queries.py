@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import aiosql
+
 import sql
 
 QUERIES_DIR = Path(sql.__file__).parent / "queries"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
@@ -21,6 +22,7 @@ class SourceRoot:
     exclude: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     readers: tuple[str, ...] = ("public",)
+    origin: Literal["settings", "command"] = "command"
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,20 @@ def register_roots(connection: Connection[TupleRow], roots: Sequence[SourceRoot]
             exclude=list(root.exclude),
             tags=list(root.tags),
             readers=list(root.readers),
+            origin=root.origin,
         )
+
+
+def forget_unconfigured_roots(connection: Connection[TupleRow], roots: Sequence[str]) -> None:
+    """Forget the folders that were taken out of rag.toml; `roots` are those still in it."""
+    queries.delete_unconfigured_roots(connection, roots=list(roots))
 
 
 def list_roots(connection: Connection[TupleRow]) -> list[SourceRoot]:
     """Return all remembered folders, oldest first."""
     return [
-        SourceRoot(root, tuple(include), tuple(exclude), tuple(tags), tuple(readers))
-        for root, include, exclude, tags, readers in queries.list_source_roots(connection)
+        SourceRoot(root, tuple(include), tuple(exclude), tuple(tags), tuple(readers), origin)
+        for root, include, exclude, tags, readers, origin in queries.list_source_roots(connection)
     ]
 
 

@@ -11,6 +11,8 @@ CREATE TABLE IF NOT EXISTS source_root (
     exclude text[] NOT NULL DEFAULT '{}',
     tags text[] NOT NULL DEFAULT '{}',
     readers text[] NOT NULL DEFAULT '{public}',
+    -- settings: goes when it is taken out of rag.toml; command: goes by `rag sources remove`
+    origin text NOT NULL CHECK (origin IN ('settings', 'command')),
     added_at timestamptz NOT NULL DEFAULT now()
 );
 -- md5 because a path may be longer than a btree row (2,704 bytes).

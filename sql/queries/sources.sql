@@ -1,12 +1,17 @@
--- name: upsert_source_root(root, include, exclude, tags, readers)!
-INSERT INTO source_root (root, include, exclude, tags, readers)
-VALUES (:root, :include, :exclude, :tags, :readers)
+-- name: upsert_source_root(root, include, exclude, tags, readers, origin)!
+-- A folder of rag.toml that is also named on the command line stays one of rag.toml.
+INSERT INTO source_root (root, include, exclude, tags, readers, origin)
+VALUES (:root, :include, :exclude, :tags, :readers, :origin)
 ON CONFLICT (md5(root)) DO UPDATE
 SET include = excluded.include, exclude = excluded.exclude, tags = excluded.tags,
-    readers = excluded.readers;
+    readers = excluded.readers, origin = excluded.origin
+WHERE excluded.origin = 'settings' OR source_root.origin = 'command';
+
+-- name: delete_unconfigured_roots(roots)!
+DELETE FROM source_root WHERE origin = 'settings' AND NOT root = ANY(:roots);
 
 -- name: list_source_roots()
-SELECT root, include, exclude, tags, readers
+SELECT root, include, exclude, tags, readers, origin
 FROM source_root
 ORDER BY added_at, root;
 

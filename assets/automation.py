@@ -1,0 +1,84 @@
+"""Jobs, the nightly schedule, and the sensor that requests what a scan made stale."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from assets.partitions import SOURCE_HASHES
+from assets.sources import sources
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.documents import document_states
+from rag_pipeline.store.embeddings import find_space
+from rag_pipeline.sync.fingerprints import STAGES, stage_fingerprints
+from rag_pipeline.sync.plan import partition_ranges, sync_plan
+from resources import DatabaseResource, SettingsResource
+
+PLANNED_TAG = "rag/planned_by"
+"""On runs whose caller does the rest itself (`rag sync`), so that the sensor keeps out."""
+RANGE_START_TAG = "dagster/asset_partition_range_start"
+RANGE_END_TAG = "dagster/asset_partition_range_end"
+
+sources_job = dg.define_asset_job(
+    "sources_job", selection=[sources], description="Scan the source folders."
+)
+documents_job = dg.define_asset_job(
+    "documents_job",
+    selection=dg.AssetSelection.assets(*STAGES),
+    description="Bring documents up to date: blocks, structure, chunks, embeddings.",
+)
+
+
+def nightly_schedule(settings: Settings) -> dg.ScheduleDefinition:
+    """Return the schedule that starts a sync by scanning the sources.
+
+    It only requests a run: an evaluation has a time limit, so nothing is hashed here.
+    """
+    return dg.ScheduleDefinition(
+        name="nightly_sync",
+        job=sources_job,
+        cron_schedule=settings.sync.schedule,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Scans the sources; the sensor then requests what became stale.",
+    )
+
+
+def stale_ranges(
+    instance: dg.DagsterInstance, settings: Settings, database: DatabaseResource
+) -> list[tuple[str, str, int]]:
+    """Return the contiguous ranges of partitions that are to be done: (first, last, count)."""
+    with database.open() as store, store.connection() as connection:
+        embedding = settings.embedding
+        space = find_space(connection, embedding.provider, embedding.model, embedding.dimensions)
+        states = document_states(connection, space.space_id if space else None, None)
+    plan = sync_plan(states, stage_fingerprints(settings))
+    assert SOURCE_HASHES.name is not None
+    order = instance.get_dynamic_partitions(SOURCE_HASHES.name)
+    return partition_ranges(order, plan.stale, settings.sync.run_size)
+
+
+@dg.asset_sensor(
+    asset_key=sources.key,
+    job=documents_job,
+    minimum_interval_seconds=10,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="After each scan of the sources, requests the stale documents.",
+)
+def request_stale_documents(
+    context: dg.SensorEvaluationContext,
+    asset_event: dg.EventLogEntry,
+    settings: SettingsResource,
+    database: DatabaseResource,
+) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """Yield one run request per contiguous range of stale partitions."""
+    run = context.instance.get_run_by_id(asset_event.run_id)
+    if run is not None and PLANNED_TAG in run.tags:
+        yield dg.SkipReason("the scan belongs to `rag sync`, which does the rest itself")
+        return
+    ranges = stale_ranges(context.instance, settings.load(), database)
+    if not ranges:
+        yield dg.SkipReason("everything is up to date")
+    for first, last, count in ranges:
+        yield dg.RunRequest(
+            run_key=f"{asset_event.run_id}:{first}",
+            tags={RANGE_START_TAG: first, RANGE_END_TAG: last, "rag/documents": str(count)},
+        )

@@ -1,0 +1,214 @@
+"""A whole sync in this process: the same jobs that the UI and the schedule run, in turn."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import dagster as dg
+from dagster._core.instance.ref import InstanceRef
+
+from assets.automation import (
+    PLANNED_TAG,
+    RANGE_END_TAG,
+    RANGE_START_TAG,
+    documents_job,
+    sources_job,
+)
+from assets.partitions import SOURCE_HASHES
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.documents import document_states
+from rag_pipeline.store.embeddings import find_space
+from rag_pipeline.store.sources import list_sources
+from rag_pipeline.sync.fingerprints import STAGES, stage_fingerprints
+from rag_pipeline.sync.plan import SyncPlan, partition_ranges, sync_plan
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass
+class StageTotals:
+    """What the workers did in one stage, over all documents of a sync."""
+
+    documents: int = 0
+    pages: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class SyncSummary:
+    """What a sync did, in numbers, and what failed."""
+
+    files: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    documents_done: int = 0
+    documents_current: int = 0
+    failures: list[dict[str, str]] = field(default_factory=list)
+    """source_hash, file, reason; `earlier` says whether it was tried in this sync."""
+    stages: dict[str, StageTotals] = field(default_factory=dict)
+    runs: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    aborted: str | None = None
+    """Why the sync ended before all documents were tried."""
+
+
+def open_instance(settings: Settings) -> dg.DagsterInstance:
+    """Return the Dagster instance: DAGSTER_HOME, the project's dagster.yaml, or one in data_dir."""
+    if os.environ.get("DAGSTER_HOME"):
+        return dg.DagsterInstance.get()
+    if (settings.project_dir / "dagster.yaml").is_file():
+        return dg.DagsterInstance.from_config(str(settings.project_dir))
+    folder = settings.data_path / "dagster"
+    folder.mkdir(parents=True, exist_ok=True)
+    overrides = {"telemetry": {"enabled": False}}
+    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides=overrides))
+
+
+def run_sync(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    settings: Settings,
+    database: Database,
+    only_roots: list[str],
+    on_plan: Callable[[SyncPlan], None] = lambda _: None,
+) -> SyncSummary:
+    """Scan the sources, then bring every stale document up to date.
+
+    `only_roots` limits both to some of the known roots. Documents that fail do so alone; an error
+    of the whole (no database, no disk) ends the sync and stands in `aborted`.
+    """
+    start = time.perf_counter()
+    summary = SyncSummary()
+    config = {**QUIET, "ops": {"sources": {"config": {"roots": only_roots}}}}
+    result = definitions.resolve_job_def(sources_job.name).execute_in_process(
+        instance=instance, run_config=config, tags={PLANNED_TAG: "rag sync"}, raise_on_error=False
+    )
+    summary.runs.append(result.run_id)
+    if not result.success:
+        summary.aborted = _run_error(result)
+        return summary
+    _take_sources(summary, result)
+
+    plan, names = _plan(settings, database, only_roots)
+    summary.documents_current = plan.current
+    on_plan(plan)
+    assert SOURCE_HASHES.name is not None
+    order = instance.get_dynamic_partitions(SOURCE_HASHES.name)
+    for first, last, _ in partition_ranges(order, plan.stale, settings.sync.run_size):
+        result = definitions.resolve_job_def(documents_job.name).execute_in_process(
+            instance=instance,
+            run_config=QUIET,
+            tags={RANGE_START_TAG: first, RANGE_END_TAG: last, PLANNED_TAG: "rag sync"},
+            raise_on_error=False,
+        )
+        summary.runs.append(result.run_id)
+        _take_documents(summary, result)
+        if not result.success and not _only_documents_failed(result):
+            summary.aborted = _run_error(result)
+            break
+    _take_failures(summary, settings, database, plan, names)
+    summary.seconds = time.perf_counter() - start
+    return summary
+
+
+def _plan(
+    settings: Settings, database: Database, only_roots: list[str]
+) -> tuple[SyncPlan, dict[str, str]]:
+    """Return the plan of the documents under these roots, and every document's file name."""
+    with database.connection() as connection:
+        embedding = settings.embedding
+        space = find_space(connection, embedding.provider, embedding.model, embedding.dimensions)
+        files = list_sources(connection)
+        states = document_states(connection, space.space_id if space else None, None)
+    inside = {file.source_hash for file in files if not only_roots or file.root in only_roots}
+    names = {file.source_hash: Path(file.uri).name for file in files}
+    plan = sync_plan(
+        [state for state in states if state.source_hash in inside], stage_fingerprints(settings)
+    )
+    return plan, names
+
+
+def _take_sources(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> None:
+    materialization = result.asset_materializations_for_node("sources")[0]
+    values = {key: value.value for key, value in materialization.metadata.items()}
+    kinds = ("new", "changed", "renamed", "copied", "removed", "unchanged")
+    summary.files = {kind: int(str(values[kind])) for kind in kinds}
+    problems = str(values["problems"])
+    if problems != "none":
+        summary.problems = [line.removeprefix("- ") for line in problems.splitlines()]
+
+
+def _take_documents(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> None:
+    pages: dict[str, int] = {}
+    for event in result.all_events:
+        if not event.is_step_materialization or event.asset_key is None:
+            continue
+        stage = event.asset_key.to_user_string()
+        metadata = {
+            key: value.value
+            for key, value in event.step_materialization_data.materialization.metadata.items()
+        }
+        if stage not in STAGES or metadata.get("result") != "computed":
+            continue
+        partition = event.partition or ""
+        pages[partition] = int(str(metadata.get("pages", pages.get(partition, 0))))
+        totals = summary.stages.setdefault(stage, StageTotals())
+        totals.documents += 1
+        totals.pages += pages[partition]
+        totals.seconds += float(str(metadata.get("seconds", 0.0)))
+        if stage == STAGES[-1]:
+            summary.documents_done += 1
+
+
+def _take_failures(
+    summary: SyncSummary,
+    settings: Settings,
+    database: Database,
+    plan: SyncPlan,
+    names: dict[str, str],
+) -> None:
+    """List what is failed now, tried in this sync or before: the exit status tells of both."""
+    embedding = settings.embedding
+    with database.connection() as connection:
+        space = find_space(connection, embedding.provider, embedding.model, embedding.dimensions)
+        states = document_states(
+            connection,
+            space.space_id if space else None,
+            [*plan.stale, *(state.source_hash for state in plan.failed)],
+        )
+    earlier = {state.source_hash for state in plan.failed}
+    for state in states:
+        if state.status == "failed":
+            summary.failures.append(
+                {
+                    "source_hash": state.source_hash,
+                    "file": names.get(state.source_hash, state.source_hash[:12]),
+                    "reason": state.failure_reason or "unknown",
+                    "earlier": "yes" if state.source_hash in earlier else "no",
+                }
+            )
+
+
+def _only_documents_failed(result: dg.ExecuteInProcessResult) -> bool:
+    """Tell whether the run failed because of documents, which are listed, and not as a whole."""
+    return any(
+        event.is_step_failure and "failed" in _failure_metadata(event)
+        for event in result.all_events
+    )
+
+
+def _failure_metadata(event: dg.DagsterEvent) -> dict[str, object]:
+    data = event.step_failure_data.user_failure_data
+    return dict(data.metadata) if data else {}
+
+
+def _run_error(result: dg.ExecuteInProcessResult) -> str:
+    for event in result.all_events:
+        if event.is_step_failure and event.step_failure_data.error:
+            error = event.step_failure_data.error
+            while error.cause is not None:
+                error = error.cause
+            return error.message.strip().splitlines()[0]
+    return f"the Dagster run {result.run_id} failed; see it in the UI (`make dev`)"

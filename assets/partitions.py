@@ -1,0 +1,21 @@
+"""One partition per distinct content: the SHA-256 of a file's bytes."""
+
+import dagster as dg
+
+SOURCE_HASHES = dg.DynamicPartitionsDefinition(name="source_hash")
+
+
+def align_partitions(instance: dg.DagsterInstance, source_hashes: set[str]) -> tuple[int, int]:
+    """Bring Dagster's partition keys to the store's documents; return (added, deleted).
+
+    The store decides: a run killed between the two is mended by the next scan.
+    """
+    assert SOURCE_HASHES.name is not None
+    present = set(instance.get_dynamic_partitions(SOURCE_HASHES.name))
+    missing = sorted(source_hashes - present)
+    extra = sorted(present - source_hashes)
+    if missing:
+        instance.add_dynamic_partitions(SOURCE_HASHES.name, missing)
+    for key in extra:
+        instance.delete_dynamic_partition(SOURCE_HASHES.name, key)
+    return len(missing), len(extra)

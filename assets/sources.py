@@ -1,0 +1,57 @@
+"""The asset `sources`: scans the folders and keeps one partition per distinct content."""
+
+import dagster as dg
+from pydantic import Field
+
+from assets.partitions import align_partitions
+from rag_pipeline.sync.refresh import refresh_sources
+from resources import DatabaseResource, SettingsResource
+
+LOCK_WAIT_SECONDS = 6 * 3600
+
+
+class ScanConfig(dg.Config):
+    """Which folders to look at."""
+
+    roots: list[str] = Field(default=[], description="Only these known roots; empty = all")
+
+
+@dg.asset(
+    group_name="ingest",
+    kinds={"file", "postgres"},
+    owners=["team:data-engineering"],
+    code_version="1",
+)
+def sources(
+    context: dg.AssetExecutionContext,
+    config: ScanConfig,
+    settings: SettingsResource,
+    database: DatabaseResource,
+) -> dg.MaterializeResult:
+    """Every file of the source folders, with the SHA-256 of its content.
+
+    Adds a partition for each new content and deletes those of vanished files, with their rows.
+    """
+    with (
+        database.open() as store,
+        store.sync_lock(
+            LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
+        ),
+    ):
+        result = refresh_sources(settings.load(), store, config.roots)
+        added, deleted = align_partitions(context.instance, result.source_hashes)
+    for problem in result.problems:
+        context.log.warning(problem)
+    return dg.MaterializeResult(
+        # A document is keyed by its content, so nothing here can make one stale: constant.
+        data_version=dg.DataVersion("content-addressed"),
+        metadata={
+            "dagster/row_count": result.files,
+            **result.changes.counts(),
+            "partitions added": added,
+            "partitions deleted": deleted,
+            "problems": dg.MetadataValue.md(
+                "\n".join(f"- {problem}" for problem in result.problems) or "none"
+            ),
+        },
+    )

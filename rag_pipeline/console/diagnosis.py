@@ -1,0 +1,125 @@
+"""`rag doctor`: everything that a sync and a search need, checked one by one."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rag_pipeline.console.output import out, safe
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.errors import RagError
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+
+FREE_BYTES = 2 * 2**30
+OLDEST_POSTGRES = 150_000
+OLDEST_VECTOR = (0, 8)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that is right, or wrong with what to do about it."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def diagnose(settings: Settings) -> list[Check]:
+    """Run all checks; a check that cannot run is a failed one."""
+    checks = [
+        _run("Python", _python),
+        _run("disk", lambda: _disk(settings)),
+        _run("local model", lambda: _model(settings)),
+    ]
+    try:
+        database = Database.open(settings)
+    except RagError as error:
+        return [*checks, Check("Postgres", False, str(error))]
+    try:
+        checks.append(_run("Postgres", lambda: _postgres(database)))
+        checks.append(_run("pgvector", lambda: _pgvector(database)))
+        checks.append(_run("Korean in pg_trgm", lambda: _trigrams(database)))
+        checks.append(_run("folders", lambda: _folders(database)))
+    finally:
+        database.close()
+    return checks
+
+
+def print_checks(checks: list[Check]) -> None:
+    """Print a line per check."""
+    for check in checks:
+        mark = "[green]ok[/]   " if check.passed else "[red]fault[/]"
+        out.print(f"{mark}  {check.name}: {safe(check.detail)}")
+
+
+def _run(name: str, check: Callable[[], tuple[bool, str]]) -> Check:
+    try:
+        passed, detail = check()
+    except Exception as error:  # the doctor reports faults of any kind
+        return Check(name, False, str(error) or type(error).__name__)
+    return Check(name, passed, detail)
+
+
+def _python() -> tuple[bool, str]:
+    found = ".".join(map(str, sys.version_info[:3]))
+    return sys.version_info >= (3, 11), f"{found} (3.11 or later is needed)"
+
+
+def _disk(settings: Settings) -> tuple[bool, str]:
+    settings.data_path.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(settings.data_path).free
+    detail = f"{free / 2**30:.1f} GiB free under {settings.data_path}"
+    return free >= FREE_BYTES, detail if free >= FREE_BYTES else f"{detail}: free at least 2 GiB"
+
+
+def _model(settings: Settings) -> tuple[bool, str]:
+    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    vector = embedder.embed_query("oil filter")
+    return len(vector) == embedder.dimensions, f"{embedder.model}, {len(vector)} dimensions"
+
+
+def _postgres(database: Database) -> tuple[bool, str]:
+    with database.connection() as connection:
+        row = connection.execute(
+            "SELECT current_setting('server_version_num')::int, current_setting('server_version')"
+        ).fetchone()
+    assert row is not None
+    return row[0] >= OLDEST_POSTGRES, f"{row[1]} (15 or later is needed)"
+
+
+def _pgvector(database: Database) -> tuple[bool, str]:
+    with database.connection() as connection:
+        row = connection.execute(
+            "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+        ).fetchone()
+    if row is None:
+        return False, "the extension `vector` is missing: install pgvector on the server"
+    found = tuple(int(part) for part in row[0].split(".")[:2])
+    return found >= OLDEST_VECTOR, f"{row[0]} (0.8 or later is needed)"
+
+
+def _trigrams(database: Database) -> tuple[bool, str]:
+    with database.connection() as connection:
+        row = connection.execute("SELECT cardinality(show_trgm('주행거리')) > 0").fetchone()
+    if row is not None and row[0]:
+        return True, "trigrams of Korean letters are made"
+    return False, (
+        "the database's LC_CTYPE drops Korean letters: create it anew with LC_CTYPE 'C.UTF-8' "
+        "(`make dev` and `rag sync` do so for the embedded one)"
+    )
+
+
+def _folders(database: Database) -> tuple[bool, str]:
+    from pathlib import Path
+
+    from rag_pipeline.store.sources import list_roots
+
+    with database.connection() as connection:
+        roots = list_roots(connection)
+    missing = [root.root for root in roots if not Path(root.root).exists()]
+    if missing:
+        return False, f"not there: {', '.join(missing)}; mount them or `rag sources remove` them"
+    return True, f"{len(roots)} known"

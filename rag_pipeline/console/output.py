@@ -1,0 +1,253 @@
+"""What the command line prints: tables, summaries, errors. Text of documents is always escaped."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from rag_pipeline.answering import Answer
+from rag_pipeline.search import SearchResponse, SearchResult
+from rag_pipeline.sync.progress import Progress as Step
+from rag_pipeline.sync.progress import listening
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+SNIPPET_CHARACTERS = 280
+STAGE_TITLES = {
+    "document_blocks": "parse",
+    "document_structure": "structure",
+    "contextual_chunks": "chunk",
+    "chunk_embeddings": "embed",
+}
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one JSON document: dataclasses as objects, paths and times as text."""
+    sys.stdout.write(json.dumps(value, default=_plain, ensure_ascii=False, indent=2) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (Path, set, frozenset)):
+        return str(value) if isinstance(value, Path) else sorted(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def safe(text: object) -> str:
+    """Escape mark-up and drop control characters: a document must not steer the terminal."""
+    return escape("".join(c for c in str(text) if c.isprintable() or c in "\n\t"))
+
+
+def print_error(message: str) -> None:
+    """Print an error to standard error."""
+    err.print(f"[bold red]error[/] {safe(message)}")
+
+
+@contextmanager
+def sync_progress(enabled: bool) -> Iterator[Progress | None]:
+    """Show a bar per stage while a sync runs; without a terminal, plain lines."""
+    if not enabled:
+        yield None
+        return
+    if not err.is_terminal:
+        done = {"documents": 0}
+
+        def log(step: Step) -> None:
+            if step.stage == "chunk_embeddings":
+                done["documents"] += step.documents
+                err.print(f"{done['documents']} documents embedded")
+
+        with listening(log):
+            yield None
+        return
+    progress = Progress(
+        TextColumn("{task.description:10}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+    )
+    tasks = {
+        stage: progress.add_task(title, total=None, detail="")
+        for stage, title in STAGE_TITLES.items()
+    }
+    counts = dict.fromkeys(STAGE_TITLES, 0)
+
+    def show(step: Step) -> None:
+        counts[step.stage] += step.pages or step.texts
+        unit = "texts" if step.stage == "chunk_embeddings" else "pages"
+        detail = f"{counts[step.stage]} {unit}" if counts[step.stage] else ""
+        progress.update(tasks[step.stage], advance=step.documents, detail=detail)
+
+    with progress, listening(show):
+        yield progress
+
+
+def set_totals(progress: Progress | None, stale: Mapping[str, str], stages: Sequence[str]) -> None:
+    """Tell the bars how many documents each stage will see."""
+    if progress is None:
+        return
+    for task, stage in zip(progress.tasks, stages, strict=True):
+        first = stages.index(stage)
+        total = sum(stages.index(begin) <= first for begin in stale.values())
+        progress.update(task.id, total=total)
+
+
+def print_sync_summary(summary: Any) -> None:
+    """Print what a sync did: files, documents, stages, failures."""
+    files = ", ".join(f"{count} {kind}" for kind, count in summary.files.items() if count)
+    out.print(f"[bold]files[/]      {files or 'none found'}")
+    failed = len(summary.failures)
+    out.print(
+        f"[bold]documents[/]  {summary.documents_done} brought up to date, "
+        f"{summary.documents_current} already were"
+        + (f", [red]{failed} failed[/]" if failed else "")
+        + f"  ({summary.seconds:.1f} s)"
+    )
+    if summary.stages:
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in ("stage", "documents", "pages", "seconds of work", "pages/s"):
+            table.add_column(column, justify="left" if column == "stage" else "right")
+        for stage, totals in summary.stages.items():
+            rate = totals.pages / totals.seconds if totals.seconds else 0.0
+            table.add_row(
+                STAGE_TITLES.get(stage, stage),
+                str(totals.documents),
+                str(totals.pages),
+                f"{totals.seconds:.1f}",
+                f"{rate:,.0f}" if totals.pages else "–",
+            )
+        out.print(table)
+    for problem in summary.problems:
+        out.print(f"[yellow]note[/] {safe(problem)}")
+    for failure in summary.failures:
+        again = " [dim](earlier; not tried again)[/]" if failure["earlier"] == "yes" else ""
+        reason = safe(failure["reason"])
+        out.print(f"[red]failed[/] {reason}{again}")
+    if failed:
+        out.print(
+            "[dim]A failed document is tried again when its file or the code changes; "
+            "`rag retry` tries it now.[/]"
+        )
+
+
+def print_search(response: SearchResponse, explain: bool) -> None:
+    """Print results: trail, page, shares of the legs, snippet."""
+    for note in response.notes:
+        out.print(f"[yellow]note[/] {safe(note)}")
+    for number, result in enumerate(response.results, start=1):
+        trail = safe(result.breadcrumb_trail) or "[dim]no heading[/]"
+        out.print(f"[bold]{number}. {trail}[/]")
+        out.print(
+            f"   [cyan]{safe(result.document)}[/], {pages(result)} · "
+            f"score {result.score:.4f} = {_shares(result)}"
+        )
+        out.print(Text("   " + snippet(result.content), style="dim"), soft_wrap=False)
+        if explain:
+            out.print(_details(result))
+
+
+def pages(place: Any) -> str:
+    """Return `page 3` or `pages 3–4`."""
+    if place.page_start == place.page_end:
+        return f"page {place.page_start}"
+    return f"pages {place.page_start}–{place.page_end}"
+
+
+def snippet(content: str) -> str:
+    """Return the beginning of a chunk's text on one line."""
+    text = "".join(c if c.isprintable() else " " for c in content)
+    text = " ".join(text.split())
+    if len(text) <= SNIPPET_CHARACTERS:
+        return text
+    return text[:SNIPPET_CHARACTERS].rsplit(" ", 1)[0] + " …"
+
+
+def _shares(result: SearchResult) -> str:
+    return " + ".join(
+        f"{detail.leg} {detail.contribution:.4f} ({detail.contribution / result.score:.0%})"
+        for detail in result.details
+    )
+
+
+def _details(result: SearchResult) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 3), header_style="dim")
+    for column in ("leg", "raw score", "rank", "weight", "contribution"):
+        table.add_column(column, justify="left" if column == "leg" else "right")
+    for detail in result.details:
+        table.add_row(
+            detail.leg,
+            f"{detail.raw_score:.4f}",
+            str(detail.rank),
+            f"{detail.weight:g}",
+            f"{detail.contribution:.5f}",
+        )
+    return table
+
+
+def print_answer(answer: Answer) -> None:
+    """Print the quotes and where each stands."""
+    if not answer.quotes:
+        out.print(answer.text)
+        return
+    out.print("[dim]Extractive answer: sentences of the documents, word for word.[/]")
+    for quote in answer.quotes:
+        out.print(f"“{safe(quote.text)}” [cyan]\\[{quote.citation.number}][/]")
+    for quote in answer.quotes:
+        place = quote.citation
+        box = ""
+        if place.regions:
+            region = place.regions[0]
+            corners = ", ".join(f"{region[edge]:.2f}" for edge in ("x0", "y0", "x1", "y1"))
+            box = f", box ({corners})"
+        out.print(
+            f"[cyan]\\[{place.number}][/] {safe(place.document)}, {pages(place)}{box}: "
+            f"[dim]{safe(place.breadcrumb_trail)}[/]"
+        )
+
+
+def print_status(counts: Any, documents: Sequence[Any], roots: Sequence[Any]) -> None:
+    """Print how much the store holds, the folders, and every document that failed."""
+    out.print(
+        f"[bold]{counts.ready}[/] of {counts.documents} documents ready, {counts.pages} pages, "
+        f"{counts.chunks} chunks, {counts.vectors} vectors, "
+        f"{counts.database_bytes / 2**20:.0f} MB in Postgres"
+    )
+    for root in roots:
+        out.print(f"folder     {safe(root.root)} [dim]({root.origin})[/]")
+    waiting = [document for document in documents if document.status == "pending"]
+    if waiting:
+        out.print(f"[yellow]{len(waiting)} documents wait for the next sync[/]: run `rag sync`")
+    for document in documents:
+        if document.status != "failed":
+            continue
+        out.print(f"[red]failed[/]     {safe(document.failure_reason)}")
+        out.print(
+            f"           [dim]{safe(', '.join(document.uris))}; tried {document.failure_count} "
+            f"time{'s' if document.failure_count > 1 else ''} at {document.failure_stage}[/]"
+        )
+    warned = [document for document in documents if document.warnings]
+    for document in warned:
+        for warning in document.warnings:
+            out.print(f"[yellow]warning[/]    {safe(Path(document.uris[0]).name)}: {safe(warning)}")

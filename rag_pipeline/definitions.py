@@ -1,0 +1,25 @@
+"""Everything Dagster loads; only assembles. `dagster dev -m rag_pipeline.definitions`."""
+
+import dagster as dg
+
+from assets import (
+    documents,
+    documents_job,
+    nightly_schedule,
+    request_stale_documents,
+    sources,
+    sources_job,
+)
+from rag_pipeline.settings import Settings
+from resources import default_resources
+
+defs = dg.Definitions(
+    assets=[sources, documents],
+    jobs=[sources_job, documents_job],
+    schedules=[nightly_schedule(Settings.load())],
+    sensors=[request_stale_documents],
+    resources=default_resources(),
+    # A run's steps share a process: the stages have a pool of their own, and a process per step
+    # would only add its start.
+    executor=dg.in_process_executor,
+)

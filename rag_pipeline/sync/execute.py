@@ -1,0 +1,360 @@
+"""Carrying out a plan: documents through the stages, embedded in batches, landed one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from rag_pipeline.embedding import Embedder
+from rag_pipeline.errors import (
+    DatabaseUnavailableError,
+    DocumentError,
+    EmbeddingError,
+    ParseError,
+    RagError,
+    UpstreamMissingError,
+)
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.documents import (
+    DocumentState,
+    Landing,
+    document_states,
+    land,
+    mark_failed,
+    merge_fingerprints,
+)
+from rag_pipeline.store.embeddings import (
+    EmbeddingSpace,
+    activate_space,
+    cache_vectors,
+    cached_vectors,
+    ensure_index,
+    ensure_space,
+)
+from rag_pipeline.store.statistics import refresh_statistics
+from rag_pipeline.sync.fingerprints import EMBEDDINGS, STAGES
+from rag_pipeline.sync.plan import failed_for_good, first_stale_stage
+from rag_pipeline.sync.progress import report
+from rag_pipeline.sync.stages import PreparedChunks, StageReport, StageResult, StageTask, run_stages
+from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool, default_workers
+
+EMBED_TOGETHER = 64
+"""Texts gathered over documents before the model is called."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SyncContext:
+    """Everything that doing a plan needs."""
+
+    settings: Settings
+    database: Database
+    artifacts: ArtifactStore
+    embedder: Embedder
+    fingerprints: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one document: stages done, stages that were current, or an error."""
+
+    source_hash: str
+    name: str
+    done: list[StageReport] = field(default_factory=list)
+    reused: list[str] = field(default_factory=list)
+    failed_stage: str | None = None
+    error: str | None = None
+
+
+@dataclass
+class _Job:
+    """A document on its way."""
+
+    state: DocumentState
+    wanted: tuple[str, ...]
+    todo: tuple[str, ...]
+    attempts: int = 0
+
+    @property
+    def source_hash(self) -> str:
+        return self.state.source_hash
+
+    @property
+    def name(self) -> str:
+        return Path(self.state.uri or self.state.source_hash).name
+
+
+def process_documents(
+    context: SyncContext, source_hashes: Sequence[str], stages: Sequence[str] = STAGES
+) -> Iterator[Outcome]:
+    """Bring documents up to date; yield an outcome for each as it lands or fails.
+
+    `stages` are the stages asked for, in order. What is current is reused; a document that failed
+    for good is tried again only if it is asked for alone. Raises `DatabaseUnavailableError` when
+    the connection is lost: what has landed stays, and the next sync does the rest.
+    """
+    wanted = tuple(stage for stage in STAGES if stage in stages)
+    embedder = context.embedder
+    with context.database.connection() as connection:
+        space = ensure_space(connection, embedder.provider, embedder.model, embedder.dimensions)
+        states = document_states(connection, space.space_id, source_hashes)
+    known = {state.source_hash: state for state in states}
+    jobs: list[_Job] = []
+    for source_hash in source_hashes:
+        state = known.get(source_hash)
+        if state is None or state.uri is None:
+            yield Outcome(
+                source_hash,
+                source_hash[:12],
+                failed_stage=wanted[0],
+                error="the file is gone; materialize `sources` to bring the partitions up to date",
+            )
+        elif len(source_hashes) > 1 and failed_for_good(state, context.fingerprints):
+            job = _Job(state, wanted, ())
+            stage = state.failure_stage if state.failure_stage in wanted else wanted[-1]
+            reason = f"{state.failure_reason} (failed before, not tried again)"
+            yield Outcome(source_hash, job.name, failed_stage=stage, error=reason)
+        else:
+            jobs.append(_Job(state, wanted, _todo(state, wanted, context.fingerprints)))
+    yield from _Execution(context, space).run(jobs)
+
+
+def finish(context: SyncContext) -> None:
+    """End a sync that changed chunks: corpus statistics, the HNSW index, the space's activation."""
+    embedder = context.embedder
+    with context.database.connection() as connection:
+        refresh_statistics(connection)
+        space = ensure_space(connection, embedder.provider, embedder.model, embedder.dimensions)
+        ensure_index(connection, space)
+        if space.state != "active" and _is_complete(context, space):
+            activate_space(connection, space.space_id)
+
+
+def _is_complete(context: SyncContext, space: EmbeddingSpace) -> bool:
+    with context.database.connection() as connection:
+        states = document_states(connection, space.space_id, None)
+    return all(
+        state.status == "failed" or first_stale_stage(state, context.fingerprints) is None
+        for state in states
+    )
+
+
+def _todo(
+    state: DocumentState, wanted: tuple[str, ...], fingerprints: dict[str, str]
+) -> tuple[str, ...]:
+    """Return the wanted stages from the first stale one on."""
+    first = first_stale_stage(state, fingerprints)
+    if first is None:
+        return ()
+    return tuple(stage for stage in wanted if STAGES.index(stage) >= STAGES.index(first))
+
+
+class _Execution:
+    """One pass over jobs: workers run the stages, this process embeds and lands."""
+
+    def __init__(self, context: SyncContext, space: EmbeddingSpace) -> None:
+        self._context = context
+        self._space = space
+        self._waiting: list[tuple[_Job, StageResult, PreparedChunks]] = []
+
+    def run(self, jobs: list[_Job]) -> Iterator[Outcome]:
+        for job in jobs:
+            if not job.todo:
+                yield Outcome(job.source_hash, job.name, reused=list(job.wanted))
+        by_hash = {job.source_hash: job for job in jobs if job.todo}
+        pool = WorkerPool[StageTask, StageResult](
+            run_stages, self._context.settings.sync.workers or default_workers()
+        )
+        tasks = [self._task(job, job.todo) for job in by_hash.values()]
+        for task, result in pool.run(tasks):
+            job = by_hash[task.source_hash]
+            if isinstance(result, WorkerCrashedError):
+                error = ParseError(
+                    "the parser crashed on this file",
+                    document=job.name,
+                    hint="please report it; the other documents are not affected",
+                )
+                yield self._fail(job, task.stages[0], error, [])
+                continue
+            for stage_report in result.reports:
+                report(stage_report.stage, 1, int(stage_report.metadata.get("pages", 0)))
+            yield from self._take(job, self._retry_from_start(job, result) or result)
+        yield from self._embed_and_land()
+
+    def _take(self, job: _Job, result: StageResult) -> Iterator[Outcome]:
+        """Fail, note, or queue for embedding what a worker returned."""
+        if result.error is not None:
+            yield self._fail(job, result.failed_stage or "", result.error, result.reports)
+        elif result.prepared is None:
+            yield self._note_stages(job, result)
+        else:
+            self._waiting.append((job, result, result.prepared))
+            if sum(len(item[2].chunks) for item in self._waiting) >= EMBED_TOGETHER:
+                yield from self._embed_and_land()
+
+    def _task(self, job: _Job, stages: tuple[str, ...]) -> StageTask:
+        return StageTask(
+            job.source_hash,
+            job.state.uri or "",
+            job.name,
+            stages,
+            self._context.fingerprints,
+            self._context.settings,
+        )
+
+    def _retry_from_start(self, job: _Job, result: StageResult) -> StageResult | None:
+        """Do all stages when an upstream frame is missing from the artifact store.
+
+        Only where all stages are wanted: whoever asks for one stage alone is told what is missing.
+        """
+        upstream_missing = isinstance(result.error, UpstreamMissingError)
+        if not upstream_missing or job.wanted != STAGES or job.todo == STAGES:
+            return None
+        job.todo = STAGES
+        return run_stages(self._task(job, STAGES))
+
+    def _note_stages(self, job: _Job, result: StageResult) -> Outcome:
+        done = {item.stage: self._context.fingerprints[item.stage] for item in result.reports}
+        with self._context.database.connection() as connection:
+            merge_fingerprints(connection, job.source_hash, done)
+        return self._outcome(job, result.reports)
+
+    def _outcome(self, job: _Job, reports: list[StageReport]) -> Outcome:
+        done = {item.stage for item in reports}
+        reused = [stage for stage in job.wanted if stage not in done]
+        return Outcome(job.source_hash, job.name, done=reports, reused=reused)
+
+    def _fail(self, job: _Job, stage: str, error: RagError, reports: list[StageReport]) -> Outcome:
+        permanent = isinstance(error, DocumentError) and error.permanent
+        with self._context.database.connection() as connection:
+            mark_failed(
+                connection,
+                job.source_hash,
+                stage=stage,
+                reason=str(error),
+                permanent=permanent,
+                fingerprint=self._context.fingerprints[stage],
+            )
+        logger.warning("%s failed at %s: %s", job.name, stage, error)
+        return Outcome(
+            job.source_hash,
+            job.name,
+            done=reports,
+            reused=[s for s in job.wanted if s not in job.todo],
+            failed_stage=stage,
+            error=str(error),
+        )
+
+    def _embed_and_land(self) -> Iterator[Outcome]:
+        """Embed all waiting documents in one call, then land each in its own transaction."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        start = time.perf_counter()
+        try:
+            vectors = self._embed([prepared for _, _, prepared in waiting])
+        except EmbeddingError as error:
+            if len(waiting) > 1:
+                # One text may be at fault: find its document.
+                for item in waiting:
+                    self._waiting = [item]
+                    yield from self._embed_and_land()
+                return
+            yield from self._embedding_failed(*waiting[0], error)
+            return
+        share = (time.perf_counter() - start) / max(1, sum(len(v) for v in vectors))
+        for (job, result, prepared), embeddings in zip(waiting, vectors, strict=True):
+            yield self._land(job, result, prepared, embeddings, share * len(embeddings))
+
+    def _embedding_failed(
+        self, job: _Job, result: StageResult, prepared: PreparedChunks, error: EmbeddingError
+    ) -> Iterator[Outcome]:
+        job.attempts += 1
+        if not error.permanent and job.attempts < self._context.settings.sync.attempts:
+            time.sleep(0.5 * 2**job.attempts)
+            self._waiting = [(job, result, prepared)]
+            yield from self._embed_and_land()
+        else:
+            error.document = job.name
+            yield self._fail(job, EMBEDDINGS, error, result.reports)
+
+    def _embed(self, prepared: list[PreparedChunks]) -> list[np.ndarray]:
+        """Return the vectors of each document's chunks; texts seen before come from the cache."""
+        texts = [
+            f"{trail}\n{content}"
+            for item in prepared
+            for trail, content in zip(
+                item.chunks["breadcrumb_trail"], item.chunks["content"], strict=True
+            )
+        ]
+        hashes = [hashlib.sha256(text.encode()).digest() for text in texts]
+        with self._context.database.connection() as connection:
+            vectors = cached_vectors(connection, self._space.space_id, hashes)
+        missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in vectors}
+        if missing:
+            computed = self._context.embedder.embed_documents(list(missing.values()))
+            with self._context.database.connection() as connection:
+                cache_vectors(connection, self._space.space_id, list(missing), computed)
+            vectors.update(zip(missing, computed, strict=True))
+        report(EMBEDDINGS, len(prepared), 0, texts=len(missing))
+        matrix = np.array([vectors[key] for key in hashes], dtype=np.float32)
+        borders = np.cumsum([len(item.chunks) for item in prepared])[:-1]
+        return np.split(matrix.reshape(len(hashes), self._space.dimensions), borders)
+
+    def _land(
+        self,
+        job: _Job,
+        result: StageResult,
+        prepared: PreparedChunks,
+        embeddings: np.ndarray,
+        embed_seconds: float,
+    ) -> Outcome:
+        start = time.perf_counter()
+        document = prepared.document
+        landing = Landing(
+            source_hash=job.source_hash,
+            title=document["title"],
+            page_count=document["page_count"],
+            language=document["language"],
+            warnings=document["warnings"],
+            fingerprints=self._context.fingerprints,
+            chunks=prepared.chunks,
+            search_vectors=prepared.search_vectors,
+            lexeme_counts=prepared.lexeme_counts,
+            embeddings=embeddings,
+        )
+        try:
+            with self._context.database.connection() as connection:
+                landed = land(connection, self._space.space_id, landing)
+        except DatabaseUnavailableError:
+            raise
+        except RagError as error:
+            return self._fail(job, EMBEDDINGS, error, result.reports)
+        if not landed:
+            return Outcome(
+                job.source_hash,
+                job.name,
+                done=result.reports,
+                failed_stage=EMBEDDINGS,
+                error="the file was removed while it was processed",
+            )
+        seconds = embed_seconds + time.perf_counter() - start
+        embedded = StageReport(
+            EMBEDDINGS,
+            seconds,
+            {
+                "vectors": len(embeddings),
+                "model": self._space.model,
+                "dimensions": self._space.dimensions,
+            },
+        )
+        return self._outcome(job, [*result.reports, embedded])

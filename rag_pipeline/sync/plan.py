@@ -1,0 +1,180 @@
+"""What is to be done: pure functions of what the sources hold, what the store holds, and the code.
+
+No connection, no clock, no Dagster: the same input gives the same plan, and a plan that was carried
+out leaves nothing to plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rag_pipeline.store.documents import DocumentState
+from rag_pipeline.store.sources import SourceFile
+from rag_pipeline.sync.fingerprints import EMBEDDINGS, STAGES
+from rag_pipeline.sync.scan import Scan
+
+
+@dataclass(frozen=True)
+class SourceChanges:
+    """How the files differ from what the store knows."""
+
+    new: list[SourceFile] = field(default_factory=list)
+    """Files with content that the store has not seen."""
+    changed: list[SourceFile] = field(default_factory=list)
+    """Known files with other content."""
+    renamed: list[tuple[str, SourceFile]] = field(default_factory=list)
+    """(old URI, file): known content under another name, the old one gone."""
+    copied: list[SourceFile] = field(default_factory=list)
+    """Known content under a further name."""
+    touched: list[SourceFile] = field(default_factory=list)
+    """Same content; size, time, root, tags or readers differ."""
+    removed: list[SourceFile] = field(default_factory=list)
+    """Files that are gone."""
+    unchanged: int = 0
+
+    @property
+    def upserts(self) -> list[SourceFile]:
+        """All rows to be written."""
+        moved = [file for _, file in self.renamed]
+        return [*self.new, *self.changed, *moved, *self.copied, *self.touched]
+
+    @property
+    def removed_uris(self) -> list[str]:
+        """All rows to be deleted."""
+        return [*(old for old, _ in self.renamed), *(file.uri for file in self.removed)]
+
+    def __bool__(self) -> bool:
+        return bool(self.upserts or self.removed_uris)
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of files of each kind."""
+        return {
+            "new": len(self.new),
+            "changed": len(self.changed),
+            "renamed": len(self.renamed),
+            "copied": len(self.copied),
+            "removed": len(self.removed),
+            "unchanged": self.unchanged + len(self.touched),
+        }
+
+
+def source_changes(
+    scan: Scan, stored: Mapping[str, SourceFile], known_roots: Iterable[str]
+) -> SourceChanges:
+    """Compare a scan with the store's files (by URI).
+
+    A stored file counts as removed if its root was looked at and the file was not found, or if its
+    root is no longer known. Roots that were not looked at keep their files.
+    """
+    found = {file.uri: file for file in scan.files}
+    looked_at, known, unreadable = set(scan.roots), set(known_roots), set(scan.unreadable_uris)
+    gone = {
+        uri: file
+        for uri, file in stored.items()
+        if uri not in found
+        and uri not in unreadable
+        and (file.root in looked_at or file.root not in known)
+    }
+    gone_by_hash: dict[str, list[str]] = {}
+    for uri, file in gone.items():
+        gone_by_hash.setdefault(file.source_hash, []).append(uri)
+    stored_hashes = {file.source_hash for file in stored.values()}
+
+    changes = SourceChanges()
+    unchanged = 0
+    for file in scan.files:
+        before = stored.get(file.uri)
+        if before == file:
+            unchanged += 1
+        elif before is not None:
+            same = before.source_hash == file.source_hash
+            (changes.touched if same else changes.changed).append(file)
+        elif gone_by_hash.get(file.source_hash):
+            changes.renamed.append((gone_by_hash[file.source_hash].pop(), file))
+        elif file.source_hash in stored_hashes:
+            changes.copied.append(file)
+        else:
+            changes.new.append(file)
+    moved = {old for old, _ in changes.renamed}
+    changes.removed.extend(file for uri, file in gone.items() if uri not in moved)
+    return SourceChanges(
+        changes.new,
+        changes.changed,
+        changes.renamed,
+        changes.copied,
+        changes.touched,
+        changes.removed,
+        unchanged,
+    )
+
+
+@dataclass(frozen=True)
+class SyncPlan:
+    """Which documents are to be done, from which stage on."""
+
+    stale: dict[str, str] = field(default_factory=dict)
+    """source_hash → first stage to be done."""
+    failed: list[DocumentState] = field(default_factory=list)
+    """Failed before for a lasting reason, nothing changed since: not tried again."""
+    current: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.stale)
+
+
+def sync_plan(states: Iterable[DocumentState], fingerprints: Mapping[str, str]) -> SyncPlan:
+    """Decide for every document what is to be done under these fingerprints."""
+    stale: dict[str, str] = {}
+    failed: list[DocumentState] = []
+    current = 0
+    for state in states:
+        if failed_for_good(state, fingerprints):
+            failed.append(state)
+        elif (stage := first_stale_stage(state, fingerprints)) is not None:
+            stale[state.source_hash] = stage
+        else:
+            current += 1
+    return SyncPlan(stale, failed, current)
+
+
+def failed_for_good(state: DocumentState, fingerprints: Mapping[str, str]) -> bool:
+    """Tell whether the document failed, and the same code and settings would fail again."""
+    return (
+        state.status == "failed"
+        and bool(state.failure_permanent)
+        and state.failure_stage is not None
+        and state.failure_fingerprint == fingerprints[state.failure_stage]
+    )
+
+
+def first_stale_stage(state: DocumentState, fingerprints: Mapping[str, str]) -> str | None:
+    """Return the first stage whose stored result is of another making; None if all are current.
+
+    Rows deleted by hand make the last stage stale: what counts is what the store holds.
+    """
+    for stage in STAGES:
+        if state.fingerprints.get(stage) != fingerprints[stage]:
+            return stage
+    return None if state.is_intact and state.status == "ready" else EMBEDDINGS
+
+
+def partition_ranges(
+    order: Sequence[str], stale: Iterable[str], size: int
+) -> list[tuple[str, str, int]]:
+    """Cut the stale partitions into contiguous ranges of at most `size`: (first, last, count).
+
+    `order` is Dagster's order of the partition keys (insertion), by which it expands a range.
+    """
+    wanted = set(stale)
+    ranges: list[tuple[str, str, int]] = []
+    run: list[str] = []
+    for key in order:
+        if key in wanted:
+            run.append(key)
+        if run and (key not in wanted or len(run) == size):
+            ranges.append((run[0], run[-1], len(run)))
+            run = []
+    if run:
+        ranges.append((run[0], run[-1], len(run)))
+    return ranges

@@ -1,0 +1,38 @@
+"""Progress of a sync, told to whoever listens: a progress bar, a log, or nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A step forward: so many documents, pages and newly embedded texts left a stage."""
+
+    stage: str
+    documents: int
+    pages: int = 0
+    texts: int = 0
+
+
+_listener: ContextVar[Callable[[Progress], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
+    """Send every report of this context to `listener`."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report(stage: str, documents: int, pages: int = 0, texts: int = 0) -> None:
+    """Tell the listener, if there is one."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(Progress(stage, documents, pages, texts))

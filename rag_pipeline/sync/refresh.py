@@ -1,0 +1,61 @@
+"""Scanning the folders and bringing the table of sources up to date, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_pipeline.errors import SourceError
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.sources import (
+    apply_changes,
+    forget_unconfigured_roots,
+    list_roots,
+    list_sources,
+    register_roots,
+)
+from rag_pipeline.sync.fingerprints import STAGES
+from rag_pipeline.sync.plan import SourceChanges, source_changes
+from rag_pipeline.sync.scan import configured_roots, scan
+
+
+@dataclass(frozen=True)
+class RefreshResult:
+    """What the scan found and changed."""
+
+    changes: SourceChanges
+    problems: list[str]
+    files: int
+    source_hashes: set[str]
+    """All documents that the store has now."""
+
+
+def refresh_sources(
+    settings: Settings, database: Database, only_roots: Sequence[str] = ()
+) -> RefreshResult:
+    """Scan the known roots (or only some of them) and write what changed.
+
+    A folder taken out of rag.toml is forgotten here, and its documents go. Raises `SourceError` for
+    a root that is not known.
+    """
+    with database.connection() as connection:
+        configured = configured_roots(settings)
+        register_roots(connection, configured)
+        forget_unconfigured_roots(connection, [root.root for root in configured])
+        roots = list_roots(connection)
+        stored = {file.uri: file for file in list_sources(connection)}
+    names = {root.root for root in roots}
+    for root in only_roots:
+        if root not in names:
+            raise SourceError(f"{root} is not a known folder", hint=f"run `rag sync {root}`")
+    found = scan([root for root in roots if not only_roots or root.root in only_roots], stored)
+    changes = source_changes(found, stored, names)
+    with database.connection() as connection:
+        orphans = apply_changes(connection, changes.upserts, changes.removed_uris)
+        hashes = {file.source_hash for file in list_sources(connection)}
+    if orphans:
+        # After the commit: a frame without a document is harmless, the reverse would be work lost.
+        ArtifactStore(settings.artifacts_location).delete(orphans, STAGES)
+    return RefreshResult(changes, found.problems, len(found.files), hashes)

@@ -1,0 +1,187 @@
+"""One document through the stages, in a worker process: frames from and to the artifact store."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rag_pipeline.analysis import to_search_vectors
+from rag_pipeline.chunking import chunk
+from rag_pipeline.embedding import Embedder, create_embedder
+from rag_pipeline.errors import (
+    ChangedMeanwhileError,
+    DocumentError,
+    RagError,
+    UpstreamMissingError,
+)
+from rag_pipeline.parsing import parse_file
+from rag_pipeline.settings import EmbeddingSettings, Settings
+from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.structure import infer_structure
+from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
+
+
+@dataclass(frozen=True)
+class StageTask:
+    """What a worker is to do with one document."""
+
+    source_hash: str
+    path: str
+    name: str
+    stages: tuple[str, ...]
+    """Contiguous stages to be done; the last one, if it is `chunk_embeddings`, up to the texts."""
+    fingerprints: dict[str, str]
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class StageReport:
+    """What a stage made, for people: counts, seconds, an outline."""
+
+    stage: str
+    seconds: float
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PreparedChunks:
+    """Chunks with their search vectors, ready to be embedded and landed."""
+
+    chunks: pd.DataFrame
+    search_vectors: list[str]
+    lexeme_counts: list[int]
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What a worker returns: reports of the stages done, and either the chunks or an error."""
+
+    source_hash: str
+    reports: list[StageReport]
+    prepared: PreparedChunks | None = None
+    failed_stage: str | None = None
+    error: RagError | None = None
+
+
+def run_stages(task: StageTask) -> StageResult:
+    """Do the task's stages; an error of the document is returned, not raised."""
+    reports: list[StageReport] = []
+    artifacts = ArtifactStore(task.settings.artifacts_location)
+    frame: pd.DataFrame | None = None
+    document: dict[str, Any] = {}
+    stage = task.stages[0]
+    try:
+        if stage != BLOCKS:
+            frame, document = _read_upstream(artifacts, task, stage)
+        for stage in task.stages:
+            start = time.perf_counter()
+            if stage == EMBEDDINGS:
+                assert frame is not None
+                return StageResult(task.source_hash, reports, _prepare(frame, document))
+            frame, document, metadata = _run_stage(stage, task, frame, document)
+            artifacts.write(stage, task.source_hash, frame, task.fingerprints[stage], document)
+            reports.append(StageReport(stage, time.perf_counter() - start, metadata))
+    except RagError as error:
+        return StageResult(task.source_hash, reports, failed_stage=stage, error=error)
+    except Exception as error:  # a fault of ours must fail this document, not the sync
+        wrapped = DocumentError(f"{type(error).__name__}: {error}", document=task.name)
+        wrapped.__cause__ = error
+        return StageResult(task.source_hash, reports, failed_stage=stage, error=wrapped)
+    return StageResult(task.source_hash, reports)
+
+
+def _read_upstream(
+    artifacts: ArtifactStore, task: StageTask, stage: str
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    upstream = STAGES[STAGES.index(stage) - 1]
+    found = artifacts.read(upstream, task.source_hash, task.fingerprints[upstream])
+    if found is None:
+        raise UpstreamMissingError(
+            f"{stage} needs a current {upstream}, and there is none",
+            document=task.name,
+            hint=f"materialize {upstream} as well, or run `rag sync`",
+        )
+    return found
+
+
+def _run_stage(
+    stage: str, task: StageTask, frame: pd.DataFrame | None, document: dict[str, Any]
+) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
+    """Return the stage's frame, the document's attributes, and metadata for people."""
+    settings = task.settings
+    if stage == BLOCKS:
+        _refuse_changed(task)
+        parsed = parse_file(Path(task.path), settings.parsing, document=task.name)
+        document = {
+            "title": parsed.title,
+            "page_count": parsed.page_count,
+            "language": parsed.language,
+            "warnings": list(parsed.warnings),
+        }
+        return parsed.blocks, document, {"pages": parsed.page_count, "blocks": len(parsed.blocks)}
+    assert frame is not None
+    if stage == STRUCTURE:
+        structured = infer_structure(frame, settings.structure)
+        return structured, document, _structure_metadata(structured)
+    assert stage == CHUNKS
+    embedder = _worker_embedder(settings.embedding, settings.data_path)
+    chunks = chunk(
+        frame, settings.chunking, embedder.count_tokens, title=document["title"] or task.name
+    )
+    metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
+    return chunks, document, metadata
+
+
+def _refuse_changed(task: StageTask) -> None:
+    """Never land new bytes under the hash of old ones; the next sync takes the file anew."""
+    try:
+        with Path(task.path).open("rb") as file:
+            source_hash = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ChangedMeanwhileError(
+            f"cannot be read any more: {error.strerror or error}", document=task.name
+        ) from error
+    if source_hash != task.source_hash:
+        raise ChangedMeanwhileError(
+            "changed after the folder was scanned", document=task.name, hint="run `rag sync` again"
+        )
+
+
+def _structure_metadata(structured: pd.DataFrame) -> dict[str, Any]:
+    headings = structured[structured["role"] == "heading"]
+    outline = [
+        {"level": int(level), "title": " ".join(text.split()), "page": int(page)}
+        for level, text, page in zip(
+            headings["heading_level"].fillna(1),
+            headings["text"],
+            headings["page_number"],
+            strict=True,
+        )
+    ]
+    return {
+        "headings": len(outline),
+        "tables": int(structured.loc[structured["role"] == "table", "group_id"].nunique()),
+        "outline": outline,
+    }
+
+
+def _prepare(chunks: pd.DataFrame, document: dict[str, Any]) -> PreparedChunks:
+    texts = [
+        f"{trail}\n{content}"
+        for trail, content in zip(chunks["breadcrumb_trail"], chunks["content"], strict=True)
+    ]
+    vectors, counts = to_search_vectors(texts, document["language"])
+    return PreparedChunks(chunks, vectors, counts, document)
+
+
+@lru_cache(maxsize=1)
+def _worker_embedder(settings: EmbeddingSettings, data_path: Path) -> Embedder:
+    """Keep one per process: its tokenizer takes time to load, and its weights are not touched."""
+    return create_embedder(settings, data_path / "models")

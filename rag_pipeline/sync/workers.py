@@ -1,0 +1,92 @@
+"""A pool of worker processes in which a crash costs one document, not the sync."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Generic, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class WorkerCrashedError(Exception):
+    """The process that worked on a task died: a crash in native code, or out of memory."""
+
+
+class WorkerPool(Generic[Task, Result]):
+    """Runs `function` over tasks in forkserver processes, results as they come.
+
+    Fork is not safe here (the database driver and onnxruntime have threads); forkserver is, and
+    starts faster than spawn. At most `window` tasks wait in the pool, so that memory stays flat.
+    """
+
+    def __init__(self, function: Callable[[Task], Result], workers: int) -> None:
+        self._function = function
+        self._workers = workers
+        self._window = workers * 2
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result | WorkerCrashedError]]:
+        """Yield (task, result) in the order of completion.
+
+        When a process dies, every unfinished task is done again alone, to find the one at fault.
+        """
+        remaining = list(reversed(tasks))
+        while remaining:
+            unfinished: list[Task] = []
+            with self._executor(min(self._workers, len(remaining))) as executor:
+                pending: dict[Future[Result], Task] = {}
+                while (remaining and not unfinished) or pending:
+                    while remaining and not unfinished and len(pending) < self._window:
+                        task = remaining.pop()
+                        try:
+                            pending[executor.submit(self._function, task)] = task
+                        except BrokenProcessPool:
+                            unfinished.append(task)
+                    done, _ = wait(pending, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        task = pending.pop(future)
+                        try:
+                            result = future.result()
+                        except BrokenProcessPool:
+                            unfinished.append(task)
+                        else:
+                            yield task, result
+            for task in unfinished:
+                yield task, self._run_alone(task)
+
+    def _run_alone(self, task: Task) -> Result | WorkerCrashedError:
+        with self._executor(1) as executor:
+            try:
+                return executor.submit(self._function, task).result()
+            except BrokenProcessPool:
+                return WorkerCrashedError("the worker process died")
+
+    def _executor(self, workers: int) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["rag_pipeline.sync.stages"])
+        return ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with_parent)
+
+
+def default_workers() -> int:
+    """Return one worker per core that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _die_with_parent() -> None:
+    """End this worker when the sync is killed: children of a forkserver outlive it otherwise."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()

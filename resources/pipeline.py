@@ -1,0 +1,27 @@
+"""What a sync needs, as one Dagster resource: embedder, artifact store and fingerprints."""
+
+import dagster as dg
+
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.database import Database
+from rag_pipeline.sync.execute import SyncContext
+from rag_pipeline.sync.fingerprints import stage_fingerprints
+from resources.settings import SettingsResource
+
+
+class PipelineResource(dg.ConfigurableResource):
+    """Builds the stages' tools from the settings."""
+
+    settings: dg.ResourceDependency[SettingsResource]
+
+    def context(self, database: Database) -> SyncContext:
+        """Return everything that `process_documents` needs; models load when first used."""
+        settings = self.settings.load()
+        return SyncContext(
+            settings=settings,
+            database=database,
+            artifacts=ArtifactStore(settings.artifacts_location),
+            embedder=create_embedder(settings.embedding, settings.data_path / "models"),
+            fingerprints=stage_fingerprints(settings),
+        )
