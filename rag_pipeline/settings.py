@@ -50,6 +50,33 @@ class ParsingSettings(Section):
 class StructureSettings(Section):
     """Thresholds of the rules that infer roles, levels and trails."""
 
+    furniture_band: float = Field(
+        default=0.14, ge=0, le=0.5, description="Share of the page's height for running heads"
+    )
+    furniture_depth: int = Field(default=2, ge=1, description="Lines of a running head, at most")
+    furniture_min_pages: int = Field(default=3, ge=2, description="Pages a running head is on")
+    furniture_min_share: float = Field(
+        default=0.03, ge=0, le=1, description="Share of the pages a running head is on"
+    )
+    furniture_slot_share: float = Field(
+        default=0.4, ge=0, le=1, description="Share of repeated texts that makes a place a head's"
+    )
+    contents_page_share: float = Field(
+        default=0.6, ge=0, le=1, description="Share of a block's lines that end with a page number"
+    )
+    contents_max_misses: int = Field(default=3, ge=0, description="Other blocks among entries")
+    heading_max_characters: int = Field(default=250, ge=1, description="Length of a heading")
+    heading_max_lines: int = Field(default=4, ge=1, description="Lines of a heading")
+    heading_large: float = Field(
+        default=1.08, ge=1, description="Size over the text's that alone makes a heading"
+    )
+    heading_very_large: float = Field(
+        default=1.4, ge=1, description="Size over the text's that allows a full stop at the end"
+    )
+    heading_bold_min: float = Field(
+        default=0.93, ge=0, description="Size over the text's that a bold heading has at least"
+    )
+
 
 class ChunkingSettings(Section):
     """How blocks become chunks."""

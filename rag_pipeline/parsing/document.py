@@ -1,0 +1,227 @@
+"""A file → its blocks frame, or one clear error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pandas as pd
+import pypdfium2 as pdfium
+
+from rag_pipeline.errors import NoTextError
+from rag_pipeline.frames import Blocks, check
+from rag_pipeline.parsing.geometry import PageContent
+from rag_pipeline.parsing.joining import mend_breaks, words_of
+from rag_pipeline.parsing.layout import page_blocks
+from rag_pipeline.parsing.opening import is_cut_short, open_pdf
+from rag_pipeline.parsing.paragraphs import Block
+from rag_pipeline.parsing.reading import read_pages
+from rag_pipeline.settings import ParsingSettings
+from rag_pipeline.text import detect_language, one_line
+
+PARSER_VERSION = "1"
+"""Part of the fingerprint of parsed documents: a new value parses all of them again."""
+_LANGUAGE_SAMPLE = 40_000
+
+
+@dataclass(frozen=True)
+class ParsedDocument:
+    """What a parser made of a file. `blocks` is a checked blocks frame; pickles."""
+
+    blocks: pd.DataFrame
+    page_count: int
+    title: str | None
+    language: str
+    """ISO 639-1 code, or `und`."""
+    warnings: list[str] = field(default_factory=list)
+    """What the reader should know: pages without text, unreadable fonts, hidden text."""
+
+
+class Parser(Protocol):
+    """Turns a file into blocks. Raises a `ParseError` that names the document."""
+
+    @property
+    def version(self) -> str:
+        """Part of the fingerprint of what it parsed."""
+
+    def parse(self, path: Path, *, document: str | None = None) -> ParsedDocument:
+        """Read one file; `document` is the name for messages, by default the file's."""
+
+
+@dataclass(frozen=True)
+class LocalParser:
+    """The parser that reads PDFs on this machine."""
+
+    settings: ParsingSettings = field(default_factory=ParsingSettings)
+    version: str = PARSER_VERSION
+
+    def parse(self, path: Path, *, document: str | None = None) -> ParsedDocument:
+        """See `parse_file`."""
+        return parse_file(path, self.settings, document=document)
+
+
+def parse_file(
+    path: Path, settings: ParsingSettings, *, document: str | None = None
+) -> ParsedDocument:
+    """Read a PDF into a blocks frame, in reading order.
+
+    Raises `EmptyFileError`, `NotAPdfError`, `EncryptedPdfError`, `DamagedPdfError` (also where no
+    page can be loaded) or `NoTextError`; each names `document` (by default the file's name).
+    """
+    path = Path(path)
+    name = document or path.name
+    warnings: list[str] = []
+    rows = _Rows()
+    with open_pdf(path, name) as pdf:
+        page_count = len(pdf)
+        title = one_line(pdf.get_metadata_value("Title")) or None
+        if is_cut_short(path):
+            warnings.append("the file's end is missing; the text may be incomplete")
+        for number, content in enumerate(read_pages(pdf), start=1):
+            if isinstance(content, pdfium.PdfiumError):
+                rows.failed.append(number)
+            else:
+                rows.add_page(content, page_blocks(content, settings))
+    if not rows.has_text():
+        raise NoTextError(
+            f"none of its {page_count} pages has text that can be read"
+            + (" (images only)" if rows.pages_with_images else ""),
+            document=name,
+            hint="run an OCR program over it first, for instance ocrmypdf",
+        )
+    warnings.extend(rows.warnings())
+    blocks, language = rows.frame()
+    return ParsedDocument(blocks, page_count, title, language, warnings)
+
+
+class _Rows:
+    """Columns of the blocks frame, filled page by page."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self.vocabulary: set[str] = set()
+        self.failed: list[int] = []
+        self.silent_pages: list[int] = []
+        self.pages_with_images = 0
+        self.hidden = 0
+        self.unreadable = 0
+
+    def add_page(self, content: PageContent, blocks: list[Block]) -> None:
+        """Append the blocks of a page."""
+        if not any(block.text for block in blocks):
+            self.silent_pages.append(content.number)
+        self.pages_with_images += bool(content.images)
+        self.hidden += content.hidden_characters
+        self.unreadable += content.unreadable_characters
+        for block in blocks:
+            self.vocabulary |= words_of(block.text)
+            self._add(content, block)
+
+    def _add(self, content: PageContent, block: Block) -> None:
+        x0, y0, x1, y1 = content.seen_box(block.box)
+        width = content.width or 1.0
+        values = (
+            content.number,
+            x0,
+            y0,
+            x1,
+            y1,
+            block.text,
+            block.kind,
+            block.style.size,
+            block.style.bold,
+            block.style.monospace,
+            block.cells,
+            block.style.italic,
+            block.style.color,
+            block.style.font,
+            block.line_count,
+            block.indent,
+            block.column[0] / width,
+            block.column[1] / width,
+            block.bold_lead,
+            block.upright,
+            content.width,
+            content.height,
+        )
+        for column, value in zip(self.columns.values(), values, strict=True):
+            column.append(value)
+
+    def has_text(self) -> bool:
+        """Is there a block with text?"""
+        return any(self.columns["text"])
+
+    def warnings(self) -> list[str]:
+        """What went unread, in words."""
+        found = []
+        if self.failed:
+            found.append(f"{_pages(self.failed)} cannot be loaded")
+        if self.silent_pages and self.pages_with_images:
+            found.append(f"{_pages(self.silent_pages)} without text (images or blank)")
+        if self.hidden:
+            found.append(f"{self.hidden} characters of hidden text were left out")
+        if self.unreadable:
+            found.append(f"{self.unreadable} characters have no Unicode value in their font")
+        return found
+
+    def frame(self) -> tuple[pd.DataFrame, str]:
+        """The checked blocks frame and the document's language."""
+        columns = self.columns
+        vocabulary = self.vocabulary
+        columns["text"] = [
+            text if kind == "code" else mend_breaks(text, vocabulary)
+            for text, kind in zip(columns["text"], columns["kind"], strict=True)
+        ]
+        language = detect_language(_sample(columns["text"]))
+        frame = pd.DataFrame(columns)
+        frame.insert(0, "block_index", range(len(frame)))
+        frame["level_hint"] = pd.array([None] * len(frame), dtype="Int64")
+        frame["confidence"] = 1.0
+        frame["language"] = language
+        return check(frame, Blocks), language
+
+
+COLUMNS = (
+    "page_number",
+    "x0",
+    "y0",
+    "x1",
+    "y1",
+    "text",
+    "kind",
+    "font_size",
+    "is_bold",
+    "is_monospace",
+    "table_cells",
+    "is_italic",
+    "color",
+    "font_name",
+    "line_count",
+    "indent",
+    "column_x0",
+    "column_x1",
+    "bold_lead",
+    "is_upright",
+    "page_width",
+    "page_height",
+)
+"""Columns that the local parser fills page by page; those after `table_cells` are its own."""
+
+
+def _sample(texts: list[str]) -> str:
+    """Text from the middle of the document: front matter is often in another language."""
+    start = len(texts) // 4
+    parts: list[str] = []
+    length = 0
+    for text in [*texts[start:], *texts[:start]]:
+        parts.append(text)
+        length += len(text)
+        if length > _LANGUAGE_SAMPLE:
+            break
+    return "\n".join(parts)
+
+
+def _pages(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
+    return f"page {shown}" if len(numbers) == 1 else f"{len(numbers)} pages ({shown})"

@@ -1,0 +1,77 @@
+"""One page → its blocks in reading order."""
+
+from __future__ import annotations
+
+from rag_pipeline.parsing.columns import reading_order
+from rag_pipeline.parsing.geometry import Box, PageContent, Style, Word, bounding_box
+from rag_pipeline.parsing.lines import column_lines, main_style, segments_of
+from rag_pipeline.parsing.paragraphs import Block, blocks_of
+from rag_pipeline.settings import ParsingSettings
+
+FIGURE_SIDE = 40.0
+"""Points; smaller images are icons and ornaments."""
+PAGE_SHARE = 0.9
+"""An image over this share of the page is its background or a scan."""
+_NO_STYLE = Style(0.0, False, False, False, 0, "")
+
+
+def page_blocks(content: PageContent, settings: ParsingSettings) -> list[Block]:
+    """Lay out one page: text in reading order, figures where they stand, turned text last."""
+    del settings
+    segments = segments_of(content.words)
+    blocks = [
+        block for column in reading_order(segments) for block in blocks_of(column_lines(column))
+    ]
+    blocks = _with_figures(blocks, content)
+    return blocks + _turned_blocks(content)
+
+
+def _with_figures(blocks: list[Block], content: PageContent) -> list[Block]:
+    """Put each image before the first block that stands below its top in the same column."""
+    area = content.width * content.height
+    for box in content.images:
+        width, height = box[2] - box[0], box[3] - box[1]
+        if min(width, height) < FIGURE_SIDE or width * height > PAGE_SHARE * area:
+            continue
+        figure = Block("figure", box, "", _NO_STYLE, column=(box[0], box[2]))
+        blocks.insert(_place_of(box, blocks), figure)
+    return blocks
+
+
+def _place_of(box: Box, blocks: list[Block]) -> int:
+    for at, block in enumerate(blocks):
+        beside = min(box[2], block.box[2]) > max(box[0], block.box[0])
+        if beside and block.box[1] >= box[1]:
+            return at
+    return len(blocks)
+
+
+def _turned_blocks(content: PageContent) -> list[Block]:
+    """Text in another direction: neighbours in the stream make a block each."""
+    groups: list[list[Word]] = []
+    for word in content.turned_words:
+        if groups and _is_near(groups[-1][-1], word):
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return [_turned_block(group) for group in groups]
+
+
+def _is_near(a: Word, b: Word) -> bool:
+    reach = 1.5 * max(a.style.size, b.style.size)
+    across = max(a.x0, b.x0) - min(a.x1, b.x1)
+    down = max(a.y0, b.y0) - min(a.y1, b.y1)
+    return across < reach and down < reach
+
+
+def _turned_block(words: list[Word]) -> Block:
+    box = bounding_box([(word.x0, word.y0, word.x1, word.y1) for word in words])
+    return Block(
+        "text",
+        box,
+        " ".join(word.text for word in words),
+        main_style(words),
+        line_count=1,
+        column=(box[0], box[2]),
+        upright=False,
+    )

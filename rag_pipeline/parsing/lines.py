@@ -1,0 +1,165 @@
+"""Words → segments (runs without a wide gap) → lines within one column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rag_pipeline.parsing.geometry import Line, Style, Word
+
+SEGMENT_GAP = 0.85
+"""Ems; a wider gap may part columns or cells. Justified lines stretch spaces up to about 0.8."""
+SPACE_GAP = 0.13
+"""Ems; words of different text objects that stand closer are one word."""
+
+
+def segments_of(words: Iterable[Word]) -> list[Line]:
+    """Group words into runs that no wide gap interrupts, in the order of the content stream.
+
+    Neighbours in the stream are joined first; pieces of a row that were drawn out of order after.
+    """
+    runs: list[list[Word]] = []
+    current: list[Word] = []
+    for word in words:
+        if current and not _continues(current[-1], word):
+            runs.append(current)
+            current = []
+        current.append(word)
+    if current:
+        runs.append(current)
+    return _join_neighbours([make_line(run) for run in runs])
+
+
+def _continues(last: Word, word: Word) -> bool:
+    """Does `word` follow `last` on the same row without a wide gap?"""
+    size = max(last.style.size, word.style.size, 1.0)
+    gap = word.x0 - last.x1
+    if gap > SEGMENT_GAP * size or word.x0 < last.x0 - 0.1 * size or gap < -1.2 * size:
+        return False
+    overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
+    lower = min(last.y1 - last.y0, word.y1 - word.y0)
+    return overlap > 0.4 * lower and abs(last.baseline - word.baseline) < 0.6 * size
+
+
+def _join_neighbours(segments: list[Line]) -> list[Line]:
+    """Join segments of a row that touch although the stream drew them apart."""
+    order = sorted(range(len(segments)), key=lambda i: (segments[i].y0, segments[i].x0))
+    absorbed: set[int] = set()
+    joined: dict[int, Line] = {}
+    for at, i in enumerate(order):
+        if i in absorbed:
+            continue
+        line = segments[i]
+        for k in order[at + 1 :]:
+            other = segments[k]
+            if other.y0 > line.y1:
+                break
+            if k not in absorbed and _touches(line, other):
+                first, second = sorted((line, other), key=lambda one: one.x0)
+                line = make_line([*first.words, *second.words])
+                absorbed.add(k)
+        joined[i] = line
+    return [joined[i] for i in range(len(segments)) if i in joined]
+
+
+def _touches(a: Line, b: Line) -> bool:
+    first, second = (a, b) if a.x0 <= b.x0 else (b, a)
+    size = max(first.style.size, second.style.size, 1.0)
+    gap = second.x0 - first.x1
+    overlap = min(a.y1, b.y1) - max(a.y0, b.y0)
+    return (
+        -0.5 * size < gap < 0.4 * size
+        and overlap > 0.5 * min(a.y1 - a.y0, b.y1 - b.y0)
+        and abs(a.baseline - b.baseline) < 0.45 * size
+    )
+
+
+def make_line(words: list[Word]) -> Line:
+    """Put words of one row, from left to right, into a line."""
+    style = main_style(words)
+    return Line(
+        min(word.x0 for word in words),
+        min(word.y0 for word in words),
+        max(word.x1 for word in words),
+        max(word.y1 for word in words),
+        next((word.baseline for word in words if word.style.size == style.size), words[0].baseline),
+        line_text(words),
+        style,
+        words,
+    )
+
+
+def line_text(words: list[Word]) -> str:
+    """Text of a row of words, with spaces where there is white space."""
+    parts: list[str] = []
+    last: Word | None = None
+    for word in words:
+        if last is not None and not _is_joined(last, word):
+            parts.append(" ")
+        parts.append(word.text)
+        last = word
+    return "".join(parts)
+
+
+def _is_joined(last: Word, word: Word) -> bool:
+    gap = word.x0 - last.x1
+    size = max(last.style.size, word.style.size)
+    return gap < (0.3 if word.glued else SPACE_GAP) * size and (
+        word.glued or word.position < last.position or gap < 0
+    )
+
+
+def main_style(words: list[Word]) -> Style:
+    """The style of most characters.
+
+    Flags are taken by majority each, so that a bold line with one plain word stays bold.
+    """
+    if len(words) == 1:
+        return words[0].style
+    first = words[0].style
+    if all(word.style is first or word.style == first for word in words):
+        return first
+    counts: dict[Style, int] = {}
+    for word in words:
+        counts[word.style] = counts.get(word.style, 0) + len(word.text)
+    total = sum(counts.values())
+    most = max(counts, key=lambda style: counts[style])
+    return most._replace(
+        bold=2 * sum(n for style, n in counts.items() if style.bold) > total,
+        italic=2 * sum(n for style, n in counts.items() if style.italic) > total,
+        monospace=2 * sum(n for style, n in counts.items() if style.monospace) > total,
+    )
+
+
+def rows_of(segments: list[Line]) -> list[list[Line]]:
+    """Group segments into rows by baseline, top to bottom, each from left to right."""
+    rows: list[list[Line]] = []
+    bottom = 0.0
+    for segment in sorted(segments, key=lambda one: (one.baseline, one.x0)):
+        if rows and _in_row(rows[-1], segment, bottom):
+            rows[-1].append(segment)
+        else:
+            rows.append([segment])
+            bottom = segment.baseline
+    for row in rows:
+        row.sort(key=lambda one: one.x0)
+    return rows
+
+
+def _in_row(row: list[Line], segment: Line, baseline: float) -> bool:
+    size = min(row[0].style.size, segment.style.size)
+    if abs(segment.baseline - baseline) > 0.4 * size:
+        return False
+    return all(segment.x0 >= other.x1 - size or segment.x1 <= other.x0 + size for other in row)
+
+
+def column_lines(segments: list[Line]) -> list[Line]:
+    """Lines of one column: the segments of each row become one line."""
+    if not segments:
+        return []
+    edges = (min(s.x0 for s in segments), max(s.x1 for s in segments))
+    lines = []
+    for row in rows_of(segments):
+        line = row[0] if len(row) == 1 else make_line([word for one in row for word in one.words])
+        line.column = edges
+        lines.append(line)
+    return lines

@@ -1,0 +1,133 @@
+"""Opening a file: what it is, by its content, and one clear error for each way it can be unfit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from rag_pipeline.errors import (
+    DamagedPdfError,
+    EmptyFileError,
+    EncryptedPdfError,
+    NotAPdfError,
+    ParseError,
+)
+
+HEADER_WINDOW = 1024
+"""Readers accept `%PDF-` anywhere in the first 1024 bytes (ISO 32000-1, annex H, note 13)."""
+_TAIL_WINDOW = 2048
+
+_SIGNATURES = (
+    (b"PK\x03\x04", "a ZIP archive (perhaps DOCX, XLSX, PPTX or EPUB)"),
+    (b"\xd0\xcf\x11\xe0", "an old Microsoft Office file"),
+    (b"{\\rtf", "an RTF document"),
+    (b"%!PS", "a PostScript file"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"II*\x00", "a TIFF image"),
+    (b"MM\x00*", "a TIFF image"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+)
+
+
+def describe_content(head: bytes) -> str:
+    """Say what a file seems to be by its first bytes.
+
+    >>> describe_content(b"<!DOCTYPE html><html>")
+    'an HTML page'
+    >>> describe_content(b"Hello, world")
+    'plain text'
+    """
+    for signature, name in _SIGNATURES:
+        if head.startswith(signature):
+            return name
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype html", b"<html")) or b"<html" in start[:HEADER_WINDOW]:
+        return "an HTML page"
+    if start.startswith(b"<?xml"):
+        return "an XML file"
+    if not any(head):
+        return "a file of zero bytes' values only"
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A multi-byte character may be cut at the window's end.
+        if error.start < len(head) - 4:
+            return "binary data of an unknown kind"
+    return "binary data of an unknown kind" if b"\x00" in head else "plain text"
+
+
+def check_header(path: Path, document: str) -> None:
+    """Raise `EmptyFileError` or `NotAPdfError` where the content is no PDF."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(HEADER_WINDOW)
+    except OSError as error:
+        raise ParseError(
+            f"the file cannot be read ({error.strerror or error})",
+            document=document,
+            hint="check that it exists and that you may read it",
+        ) from error
+    if size == 0:
+        raise EmptyFileError(
+            "the file is empty (zero bytes)", document=document, hint="copy or download it again"
+        )
+    if b"%PDF" not in head:
+        raise NotAPdfError(
+            f"the file is not a PDF; by its content it is {describe_content(head)}",
+            document=document,
+            hint="rename it by its true kind, or replace it by a PDF",
+        )
+
+
+def is_cut_short(path: Path) -> bool:
+    """A whole PDF ends with `%%EOF`; a truncated one does not."""
+    with path.open("rb") as file:
+        file.seek(0, 2)
+        file.seek(max(0, file.tell() - _TAIL_WINDOW))
+        return b"%%EOF" not in file.read()
+
+
+@contextmanager
+def open_pdf(path: Path, document: str) -> Iterator[pdfium.PdfDocument]:
+    """Open a PDF and close it again.
+
+    Raises `EmptyFileError`, `NotAPdfError`, `EncryptedPdfError` or `DamagedPdfError`.
+    """
+    check_header(path, document)
+    try:
+        pdf = pdfium.PdfDocument(path)
+    except pdfium.PdfiumError as error:
+        raise _opening_error(path, document, error) from error
+    try:
+        if len(pdf) == 0:
+            raise DamagedPdfError(
+                "the PDF has no pages", document=document, hint="replace it by a whole copy"
+            )
+        yield pdf
+    finally:
+        pdf.close()
+
+
+def _opening_error(path: Path, document: str, cause: pdfium.PdfiumError) -> ParseError:
+    code = cause.err_code
+    if code in (pdfium_c.FPDF_ERR_PASSWORD, pdfium_c.FPDF_ERR_SECURITY):
+        return EncryptedPdfError(
+            "the PDF is encrypted and needs a password",
+            document=document,
+            hint="save a copy without a password",
+        )
+    reason = "truncated (its end is missing)" if is_cut_short(path) else "damaged"
+    return DamagedPdfError(
+        f"the PDF is {reason} and cannot be opened",
+        document=document,
+        hint="copy or download it again",
+    )

@@ -1,0 +1,362 @@
+"""One page of a PDF → words, rulings, fills and images, by few calls into PDFium.
+
+A call through ctypes costs about a microsecond, so nothing is asked per character: the text of the
+page comes in one buffer, and only the first and last character of each word are located. Style
+and baseline are asked once per text object.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as c
+
+from rag_pipeline.parsing.fonts import (
+    is_bold_font,
+    is_italic_font,
+    is_monospace_font,
+    plain_font_name,
+)
+from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Style, Word, contains
+from rag_pipeline.parsing.graphics import Graphics, read_graphics
+from rag_pipeline.text import clean_text
+
+BROKEN_HYPHEN = "\ufffe"
+"""PDFium puts it for a hyphen at the end of a line whose word goes on in the next."""
+_WORD = re.compile(r"[^\s\x00\ufffe]+\ufffe?|\ufffe")
+_UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff]")
+_SYMBOL_BULLETS = str.maketrans(
+    {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf0a8": "▪", "\uf076": "❖"}
+)
+MIN_FONT_SIZE = 1.0
+"""Text below one point is not meant to be read."""
+NEARLY_WHITE = 0xF8
+SCAN_COVERAGE = 0.5
+"""Share of the page that images cover where invisible text is taken for an OCR layer."""
+
+
+# The generated binding returns a pointer object that must be cast to be compared; this one
+# returns the address at once.
+_text_object_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
+    ctypes.cast(c.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
+)
+
+
+class _Run(NamedTuple):
+    """What the words of one text object share."""
+
+    style: Style
+    turns: int  # quarter turns of the text's direction, in user space
+    upright: bool  # close to an axis
+    hidden: bool
+    invisible: bool  # render mode 3: an OCR layer, or hidden
+    origin: tuple[float, float]  # a point on the baseline
+
+
+class _FontFacts(NamedTuple):
+    name: str
+    bold: bool
+    italic: bool
+    monospace: bool
+
+
+_RawWord = tuple[float, float, float, float, str, "_Run", int, bool, bool]
+"""left, bottom, right, top (user space), text, run, position, breaks its word, glued."""
+
+
+class _PageReader:
+    """Reads the text of one page; holds the buffers that the calls write to."""
+
+    def __init__(self, text_page: Any) -> None:
+        self.text_page = text_page
+        self.page_address = ctypes.cast(text_page, ctypes.c_void_p)
+        self.rect = c.FS_RECTF()
+        self.rect_ref = ctypes.byref(self.rect)
+        self.float_out = ctypes.c_float()
+        self.float_ref = ctypes.byref(self.float_out)
+        self.int_out = ctypes.c_int()
+        self.int_ref = ctypes.byref(self.int_out)
+        self.matrix = c.FS_MATRIX()
+        self.matrix_ref = ctypes.byref(self.matrix)
+        self.colors = [ctypes.c_uint() for _ in range(4)]
+        self.color_refs = [ctypes.byref(color) for color in self.colors]
+        self.origin = (ctypes.c_double(), ctypes.c_double())
+        self.origin_refs = tuple(ctypes.byref(value) for value in self.origin)
+        self.name_buffer = ctypes.create_string_buffer(256)
+        self.fonts: dict[int, _FontFacts] = {}
+        self.runs: dict[int, _Run] = {}
+
+    def page_text(self) -> str:
+        """All characters of the page, one code unit an index."""
+        count = c.FPDFText_CountChars(self.text_page)
+        if count <= 0:
+            return ""
+        buffer = (ctypes.c_ushort * (count + 1))()
+        written = c.FPDFText_GetText(self.text_page, 0, count, buffer) - 1
+        if written == count:
+            text = bytes(buffer)[: 2 * count].decode("utf-16-le", "surrogatepass")
+            if len(text) == count:
+                return text
+        # Characters without a Unicode value, or beyond the basic plane, shift the indices.
+        get = c.FPDFText_GetUnicode
+        return "".join(chr(get(self.text_page, index)) for index in range(count))
+
+    def object_at(self, index: int) -> int:
+        """Address of the text object that a character belongs to; 0 for a generated one."""
+        return _text_object_at(self.page_address, index) or 0
+
+    def char_origin(self, index: int) -> tuple[float, float]:
+        """Point on the baseline where a character starts."""
+        c.FPDFText_GetCharOrigin(self.text_page, index, *self.origin_refs)
+        return self.origin[0].value, self.origin[1].value
+
+    def font_facts(self, text_object: Any) -> _FontFacts:
+        """Name and style of a text object's font, asked once a page."""
+        font = c.FPDFTextObj_GetFont(text_object)
+        address = ctypes.cast(font, ctypes.c_void_p).value or 0
+        if facts := self.fonts.get(address):
+            return facts
+        length = c.FPDFFont_GetBaseFontName(font, self.name_buffer, 256)
+        raw = self.name_buffer.raw[: max(0, min(length, 256) - 1)]
+        name = plain_font_name(raw.decode("utf-8", "replace"))
+        flags = max(0, c.FPDFFont_GetFlags(font))
+        weight = c.FPDFFont_GetWeight(font)
+        facts = _FontFacts(
+            name,
+            is_bold_font(name, weight, flags),
+            is_italic_font(name, flags),
+            is_monospace_font(name, flags),
+        )
+        self.fonts[address] = facts
+        return facts
+
+    def run_of(self, address: int, index: int) -> _Run:
+        """Style and direction of a text object, asked once."""
+        if run := self.runs.get(address):
+            return run
+        text_object = ctypes.cast(address, c.FPDF_PAGEOBJECT)
+        facts = self.font_facts(text_object)
+        c.FPDFTextObj_GetFontSize(text_object, self.float_ref)
+        c.FPDFText_GetMatrix(self.text_page, index, self.matrix_ref)
+        m = self.matrix
+        size = self.float_out.value * math.hypot(m.c, m.d)
+        mode = c.FPDFTextObj_GetTextRenderMode(text_object)
+        c.FPDFPageObj_GetFillColor(text_object, *self.color_refs)
+        red, green, blue, alpha = (color.value for color in self.colors)
+        turns, upright = _direction(m.a, m.b)
+        stroked = mode in (c.FPDF_TEXTRENDERMODE_FILL_STROKE, c.FPDF_TEXTRENDERMODE_STROKE)
+        run = _Run(
+            Style(
+                round(abs(size), 1),
+                facts.bold or (stroked and mode == c.FPDF_TEXTRENDERMODE_FILL_STROKE),
+                facts.italic or (abs(m.c) > 0.15 * abs(m.d) > 0 and upright and turns in (0, 2)),
+                facts.monospace,
+                red << 16 | green << 8 | blue,
+                facts.name,
+            ),
+            turns,
+            upright,
+            hidden=abs(size) < MIN_FONT_SIZE or mode == c.FPDF_TEXTRENDERMODE_CLIP or alpha == 0,
+            invisible=mode == c.FPDF_TEXTRENDERMODE_INVISIBLE,
+            origin=self.char_origin(index),
+        )
+        self.runs[address] = run
+        return run
+
+
+def _direction(a: float, b: float) -> tuple[int, bool]:
+    """Quarter turns of a text direction, and whether it is close to an axis.
+
+    >>> _direction(1, 0), _direction(0, 1), _direction(-1, 0), _direction(0.7, 0.7)
+    ((0, True), (1, True), (2, True), (0, False))
+    """
+    turns = round(math.atan2(b, a) / (math.pi / 2)) % 4
+    straight = max(abs(a), abs(b)) > 12 * min(abs(a), abs(b))
+    return turns, straight
+
+
+def _to_layout(box: Box, page: Box, turns: int) -> Box:
+    """User space (origin at the bottom left) → a top-left space after clockwise quarter turns."""
+    left, bottom, right, top = page
+    x0, y0, x1, y1 = box
+    if turns == 0:
+        return x0 - left, top - y1, x1 - left, top - y0
+    if turns == 1:
+        return y0 - bottom, x0 - left, y1 - bottom, x1 - left
+    if turns == 2:
+        return right - x1, y0 - bottom, right - x0, y1 - bottom
+    return top - y1, right - x1, top - y0, right - x0
+
+
+def _raw_words(reader: _PageReader) -> list[_RawWord]:
+    """Split the page's text at white space and locate each word."""
+    words: list[_RawWord] = []
+    object_at, runs = reader.object_at, reader.runs
+    previous = -1
+    for match in _WORD.finditer(reader.page_text()):
+        start, end = match.span()
+        last = object_at(end - 1)
+        # The characters of an object are neighbours: the word between two of one is its own.
+        first = last if last == previous else object_at(start)
+        previous = last
+        if first == last and first:
+            run = runs.get(first) or reader.run_of(first, start)
+            words.append(_locate(reader, run, start, end, match.group()))
+        else:
+            words.extend(_split_by_object(reader, start, end, match.group()))
+    return words
+
+
+def _locate(
+    reader: _PageReader, run: _Run, start: int, end: int, token: str, glued: bool = False
+) -> _RawWord:
+    rect = reader.rect
+    c.FPDFText_GetLooseCharBox(reader.text_page, start, reader.rect_ref)
+    left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
+    if end - start > 1:
+        c.FPDFText_GetLooseCharBox(reader.text_page, end - 1, reader.rect_ref)
+        left, right = min(left, rect.left), max(right, rect.right)
+        bottom, top = min(bottom, rect.bottom), max(top, rect.top)
+    breaks = token[-1] == BROKEN_HYPHEN
+    if breaks:
+        token = token[:-1] + "-"
+    return left, bottom, right, top, token, run, start, breaks, glued
+
+
+def _split_by_object(reader: _PageReader, start: int, end: int, token: str) -> list[_RawWord]:
+    """A word drawn by several text objects: one piece an object; lines put them together again."""
+    pieces: list[_RawWord] = []
+    piece_start, address = start, reader.object_at(start)
+    for index in range(start + 1, end + 1):
+        here = reader.object_at(index) if index < end else -1
+        if here in (address, 0):
+            continue
+        if address:
+            run = reader.run_of(address, piece_start)
+            part = token[piece_start - start : index - start]
+            pieces.append(_locate(reader, run, piece_start, index, part, bool(pieces)))
+        piece_start, address = index, here
+    return pieces
+
+
+def read_pages(pdf: pdfium.PdfDocument) -> Iterator[PageContent | pdfium.PdfiumError]:
+    """Yield the content of each page, or the error where a page cannot be loaded.
+
+    A page stays open until the next is loaded: PDFium drops fonts that no open page uses, and
+    loading a large Asian font anew for each page takes longer than all else.
+    """
+    previous = None
+    try:
+        for index in range(len(pdf)):
+            page = c.FPDF_LoadPage(pdf.raw, index)
+            if previous:
+                c.FPDF_ClosePage(previous)
+            previous = page
+            yield _read(page, index) if page else pdfium.PdfiumError("the page cannot be loaded")
+    finally:
+        if previous:
+            c.FPDF_ClosePage(previous)
+
+
+def _read(page: Any, index: int) -> PageContent:
+    text_page = c.FPDFText_LoadPage(page)
+    try:
+        reader = _PageReader(text_page)
+        words = _raw_words(reader)
+        graphics = read_graphics(page, set(reader.runs))
+    finally:
+        c.FPDFText_ClosePage(text_page)
+    return _page_content(page, index, words, graphics)
+
+
+def _page_content(
+    page: Any, index: int, raw_words: list[_RawWord], graphics: Graphics
+) -> PageContent:
+    """Turn all into layout space, and leave hidden text out."""
+    rect = c.FS_RECTF()
+    c.FPDF_GetPageBoundingBox(page, ctypes.byref(rect))
+    box = (rect.left, rect.bottom, rect.right, rect.top)
+    turns = _main_direction(raw_words)
+    width, height = box[2] - box[0], box[3] - box[1]
+    if turns % 2:
+        width, height = height, width
+    content = PageContent(index + 1, width, height, (c.FPDFPage_GetRotation(page) - turns) % 4)
+    content.rulings = [Ruling(*_to_layout(ruling, box, turns)) for ruling in graphics.rulings]
+    content.fills = [_to_layout(fill, box, turns) for fill, _ in graphics.fills]
+    content.images = [_to_layout(image, box, turns) for image in graphics.images]
+    is_scan = _is_scan(raw_words, graphics, box)
+    left, _, _, top = box
+    for raw in raw_words:
+        x0, y0, x1, y1, text, run, position, breaks, glued = raw
+        if _is_hidden(raw, graphics, box, is_scan):
+            content.hidden_characters += len(text)
+            continue
+        style = _printed_style(raw, graphics)
+        if not (text.isascii() and text.isprintable()):
+            text = clean_text(text.translate(_SYMBOL_BULLETS))
+            content.unreadable_characters += len(_UNREADABLE.findall(text))
+        if turns:
+            x0, y0, x1, y1 = _to_layout((x0, y0, x1, y1), box, turns)
+            baseline = _to_layout((*run.origin, *run.origin), box, turns)[1]
+        else:
+            x0, y0, x1, y1, baseline = x0 - left, top - y1, x1 - left, top - y0, top - run.origin[1]
+        straight = run.upright and run.turns == turns
+        (content.words if straight else content.turned_words).append(
+            Word(x0, y0, x1, y1, baseline, text, style, position, breaks, glued)
+        )
+    return content
+
+
+def _main_direction(raw_words: list[_RawWord]) -> int:
+    """Quarter turns of the direction that most characters run in."""
+    characters: Counter[int] = Counter()
+    for raw in raw_words:
+        if raw[5].upright:
+            characters[raw[5].turns] += len(raw[4])
+    return characters.most_common(1)[0][0] if characters else 0
+
+
+def _is_scan(raw_words: list[_RawWord], graphics: Graphics, page: Box) -> bool:
+    """Invisible text is an OCR layer where an image fills the page and most text is invisible."""
+    invisible = sum(raw[5].invisible for raw in raw_words)
+    if not invisible:
+        return False
+    area = (page[2] - page[0]) * (page[3] - page[1])
+    covered = sum((image[2] - image[0]) * (image[3] - image[1]) for image in graphics.images)
+    return covered > SCAN_COVERAGE * area and invisible > 0.5 * len(raw_words)
+
+
+def _is_hidden(raw: _RawWord, graphics: Graphics, page: Box, is_scan: bool) -> bool:
+    """Text that a reader cannot see: invisible, tiny, off the page, or white on white."""
+    run = raw[5]
+    if run.hidden or (run.invisible and not is_scan):
+        return True
+    x, y = (raw[0] + raw[2]) / 2, (raw[1] + raw[3]) / 2
+    if not (page[0] <= x <= page[2] and page[1] <= y <= page[3]):
+        return True
+    if run.style.color < NEARLY_WHITE << 16 or run.invisible or not _is_white(run.style.color):
+        return False
+    if any(contains(image, x, y) for image in graphics.images):
+        return False
+    under = [color for fill, color in graphics.fills if contains(fill, x, y, slack=1)]
+    return _is_white(under[-1]) if under else True
+
+
+def _printed_style(raw: _RawWord, graphics: Graphics) -> Style:
+    """The run's style; bold where the text was printed twice."""
+    style = raw[5].style
+    if graphics.repeated_text and not style.bold:
+        x, y = (raw[0] + raw[2]) / 2, (raw[1] + raw[3]) / 2
+        if any(contains(box, x, y, slack=1) for box in graphics.repeated_text):
+            return style._replace(bold=True)
+    return style
+
+
+def _is_white(color: int) -> bool:
+    return min(color >> 16, color >> 8 & 255, color & 255) >= NEARLY_WHITE

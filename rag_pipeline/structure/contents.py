@@ -1,0 +1,128 @@
+"""Contents pages, lists of figures and indexes: where titles stand that are not headings."""
+
+from __future__ import annotations
+
+import re
+
+from rag_pipeline.settings import StructureSettings
+from rag_pipeline.structure.items import Document, Item
+
+CONTENTS_TITLES = frozenset(
+    """contents|table of contents|brief contents|detailed contents|inhalt|inhaltsverzeichnis
+    |sommaire|table des matières|contenido|índice|indice|tabla de contenido|sommario|índice general
+    |inhoud|inhoudsopgave|innehåll|indhold|sisällys|spis treści|содержание|оглавление
+    |目次|目录|目錄|차례|목차""".replace("\n", "")
+    .replace("    ", "")
+    .split("|")
+)
+LIST_TITLES = frozenset(
+    """list of figures|list of tables|list of examples|figures|tables|list of listings
+    |list of procedures|list of equations|abbildungsverzeichnis|tabellenverzeichnis
+    |liste des figures|liste des tableaux|lista de figuras|lista de tablas
+    |図目次|表目次|图目录|表格目录|插图目录|表目录|그림 차례|그림 목차|표 차례|표 목차|例目次
+    |list of algorithms|listings""".replace("\n", "")
+    .replace("    ", "")
+    .split("|")
+)
+INDEX_TITLES = frozenset(
+    """index|alphabetical index|stichwortverzeichnis|sachregister|register|索引|찾아보기|색인
+    |предметный указатель|subject index|general index""".replace("\n", "")
+    .replace("    ", "")
+    .split("|")
+)
+_LEADER = re.compile(r"(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,}|_{6,}")
+_LEADER_END = re.compile(r"(?:(?:\.\s?){3,}|…\s?|(?:·\s?){4,}|_{4,})\s*[\divxlcA-Z-]*$")
+_PAGE_END = re.compile(r"(?:^|\s|\D)(\d{1,4}|[ivxl]{1,7})$")
+_NUMBERS_AT_START = re.compile(r"^(?:chapter\s+)?[\divx]+[.\s]+", re.IGNORECASE)
+
+
+def plain_title(text: str) -> str:
+    """A title for comparison with known ones: lower case, no numbering, no punctuation around.
+
+    >>> plain_title("  CONTENTS:"), plain_title("3 Index")
+    ('contents', 'index')
+    """
+    return _NUMBERS_AT_START.sub("", text.strip(" \t:.").lower())
+
+
+def is_contents_title(text: str) -> bool:
+    """Is it the title of a contents page or of a list of figures or tables?
+
+    >>> is_contents_title("Table of Contents"), is_contents_title("Contents of the box")
+    (True, False)
+    """
+    title = plain_title(text)
+    return title in CONTENTS_TITLES or title in LIST_TITLES or title.replace(" ", "") in _SPACED
+
+
+_SPACED = frozenset(title.replace(" ", "") for title in CONTENTS_TITLES | LIST_TITLES)
+
+
+def has_leader(text: str) -> bool:
+    """Does a line end with dots up to a page number?
+
+    >>> has_leader("1.2 Safety . . . . . . . 7"), has_leader("wait ...")
+    (True, False)
+    """
+    return bool(_LEADER.search(text)) and bool(_LEADER_END.search(text))
+
+
+def ends_with_page(text: str) -> bool:
+    """Does a line end with what may be a page number?
+
+    >>> ends_with_page("Safety 7"), ends_with_page("Safety")
+    (True, False)
+    """
+    return bool(_PAGE_END.search(text.strip()))
+
+
+def mark_contents(document: Document, settings: StructureSettings) -> None:
+    """Give entries of contents pages their role."""
+    for item in document.undecided():
+        lines = item.text.split("\n")
+        if item.kind != "figure" and any(map(has_leader, lines)):
+            leaders = sum(map(has_leader, lines))
+            if leaders >= 0.3 * len(lines):
+                item.decide("contents_entry", "contents: leader dots up to a page number")
+    _mark_after_titles(document, settings)
+    _mark_between_entries(document)
+
+
+def _mark_after_titles(document: Document, settings: StructureSettings) -> None:
+    """Below a title such as Contents, blocks whose lines end with page numbers are entries."""
+    items = document.items
+    at = 0
+    while at < len(items):
+        item = items[at]
+        at += 1
+        if item.role or item.lines > 1 or not is_contents_title(item.title):
+            continue
+        misses = 0
+        run: list[Item] = []
+        for following in items[at:]:
+            if following.role in ("page_header", "page_footer", "contents_entry"):
+                continue
+            lines = [line for line in following.text.split("\n") if line.strip()]
+            hits = sum(map(ends_with_page, lines))
+            if lines and hits >= settings.contents_page_share * len(lines):
+                run.append(following)
+                misses = 0
+            else:
+                misses += 1
+                if misses > settings.contents_max_misses or following.page > item.page + 40:
+                    break
+        if len(run) >= 2 or any(len(one.text.split("\n")) >= 3 for one in run):
+            for one in run:
+                one.decide("contents_entry", "contents: ends with a page number below the title")
+
+
+def _mark_between_entries(document: Document) -> None:
+    """Short blocks between two entries on the same page belong to them (wrapped entries)."""
+    for page in document.by_page.values():
+        body = [item for item in page if item.role not in ("page_header", "page_footer")]
+        entries = [at for at, item in enumerate(body) if item.role == "contents_entry"]
+        if len(entries) < 4 or len(entries) < 0.5 * len(body):
+            continue
+        for item in body[entries[0] : entries[-1]]:
+            if not item.role and len(item.text) < 160 and not is_contents_title(item.title):
+                item.decide("contents_entry", "contents: between entries")

@@ -1,0 +1,90 @@
+"""Running heads, running feet and page numbers: what repeats at the edge of pages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from rag_pipeline.settings import StructureSettings
+from rag_pipeline.structure.items import Document, Item
+
+_NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(
+    r"^[\W_]*(?:(?:page|seite|p\.|pagina|página|страница|쪽|페이지|第)?\s*"
+    r"(?:\d{1,4}|[ivxlc]{1,7}|[A-Z]{1,2}-?\d{1,3}|\d{1,2}-\d{1,3})"
+    r"(?:\s*(?:/|of|von|de|sur|из|쪽|페이지|页|頁|ページ)\s*\d{0,4})?)[\W_]*$",
+    re.IGNORECASE,
+)
+
+
+def is_page_number(text: str) -> bool:
+    """Is the text nothing but a page number?
+
+    >>> is_page_number("- 12 -"), is_page_number("Page 3 of 9"), is_page_number("xiv")
+    (True, True, True)
+    >>> is_page_number("3 Safety"), is_page_number("mix of")
+    (False, False)
+    """
+    return bool(_PAGE_NUMBER.match(text))
+
+
+def without_numbers(text: str) -> str:
+    """The text with numbers replaced, so that running heads of different pages are equal.
+
+    >>> without_numbers("12 Safety") == without_numbers("14 Safety")
+    True
+    """
+    return _NUMBERS.sub("#", text.lower()).strip()
+
+
+def mark_furniture(document: Document, settings: StructureSettings) -> None:
+    """Give running heads and feet and page numbers their roles."""
+    edges = [
+        (item, at_top)
+        for page in document.by_page.values()
+        for item, at_top in _edge_items(page, settings)
+    ]
+    texts = Counter((without_numbers(item.title), at_top) for item, at_top in edges)
+    pages = document.page_count
+    needed = max(settings.furniture_min_pages, int(settings.furniture_min_share * pages))
+    repeated = {key for key, count in texts.items() if count >= min(needed, 6) and pages > 1}
+    slots: dict[tuple[int, float, bool], list[Item]] = {}
+    for item, at_top in edges:
+        slots.setdefault(_slot(item, at_top), []).append(item)
+    running = {
+        key
+        for key, found in slots.items()
+        if len({item.page for item in found}) >= max(settings.furniture_min_pages, 0.2 * pages)
+        and sum((without_numbers(item.title), key[2]) in repeated for item in found)
+        >= settings.furniture_slot_share * len(found)
+    }
+    for item, at_top in edges:
+        role = "page_header" if at_top else "page_footer"
+        if is_page_number(item.title) and item.lines == 1:
+            item.decide(role, "furniture: page number at the edge")
+        elif (without_numbers(item.title), at_top) in repeated and _is_modest(item, document):
+            item.decide(role, "furniture: repeated at the edge of pages")
+        elif _slot(item, at_top) in running and _is_modest(item, document):
+            item.decide(role, "furniture: stands where running heads stand")
+
+
+def _edge_items(page: list[Item], settings: StructureSettings) -> list[tuple[Item, bool]]:
+    """The outermost blocks of a page, with whether they stand at its top."""
+    texts = sorted((item for item in page if item.text and item.upright), key=lambda i: i.y0)
+    depth = settings.furniture_depth
+    top = [item for item in texts[: depth + 2] if item.y1 < settings.furniture_band]
+    bottom = [item for item in texts[-depth - 2 :] if item.y0 > 1 - settings.furniture_band]
+    return [(item, True) for item in top if item.lines <= depth] + [
+        (item, False) for item in bottom if item.lines <= depth
+    ]
+
+
+def _slot(item: Item, at_top: bool) -> tuple[int, float, bool]:
+    """Place and size; running heads of a document share them."""
+    edge = item.y0 if at_top else item.y1
+    return round(edge * 100), item.size, at_top
+
+
+def _is_modest(item: Item, document: Document) -> bool:
+    """Chapter titles that repeat are larger than the text; running heads are not."""
+    return item.size <= document.body_size * 1.35 or (item.lines == 1 and item.y1 < 0.07)

@@ -1,0 +1,83 @@
+"""Blocks frame → structured frame: the rules, in their order."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rag_pipeline.frames import StructuredBlocks, check, empty
+from rag_pipeline.settings import StructureSettings
+from rag_pipeline.structure.contents import mark_contents
+from rag_pipeline.structure.furniture import mark_furniture
+from rag_pipeline.structure.headings import is_caption, mark_headings
+from rag_pipeline.structure.items import Document, read_items
+from rag_pipeline.structure.levels import set_levels
+from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lists
+from rag_pipeline.structure.trails import trails_of
+
+STRUCTURE_VERSION = "1"
+"""Part of the fingerprint of structured documents: a new value infers all of them again."""
+
+
+def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.DataFrame:
+    """Give every block a role, a level and a breadcrumb trail.
+
+    `blocks` is a blocks frame in reading order; the result is the structured frame with the same
+    rows, and a column `rule` that says why a block has its role and level.
+    """
+    if blocks.empty:
+        return empty(StructuredBlocks)
+    document = read_items(blocks)
+    mark_kinds(document)
+    mark_furniture(document, settings)
+    mark_contents(document, settings)
+    mark_headings(document, settings)
+    mark_captions(document)
+    mark_admonitions(document)
+    mark_lists(document)
+    for item in document.undecided():
+        item.decide("paragraph", "paragraph: no other rule applies")
+    set_levels(document)
+    last = group_lists(document, 0)
+    group_tables(document, last)
+    return check(_frame(blocks, document), StructuredBlocks)
+
+
+def mark_kinds(document: Document) -> None:
+    """Tables, figures and code are what the parser took them for."""
+    for item in document.items:
+        if item.kind == "table":
+            item.decide("table", "kind: table")
+        elif item.kind == "figure":
+            item.decide("figure", "kind: figure")
+        elif item.kind == "code":
+            item.decide("code", "kind: fixed-width lines")
+
+
+def mark_captions(document: Document) -> None:
+    """Give captions their role."""
+    for item in document.undecided():
+        if item.kind == "text" and item.lines <= 6 and is_caption(item.title):
+            item.decide("caption", "caption: begins like one")
+
+
+def group_tables(document: Document, group: int) -> int:
+    """Every table is a group of its own."""
+    for item in document.items:
+        if item.role == "table" and item.group is None:
+            group += 1
+            item.group = group
+    return group
+
+
+def _frame(blocks: pd.DataFrame, document: Document) -> pd.DataFrame:
+    items = document.items
+    sections, trails = trails_of(document)
+    frame = blocks.copy()
+    frame["role"] = [item.role for item in items]
+    frame["heading_level"] = pd.array([item.level for item in items], dtype="Int64")
+    frame["list_level"] = pd.array([item.list_level for item in items], dtype="Int64")
+    frame["group_id"] = pd.array([item.group for item in items], dtype="Int64")
+    frame["section_id"] = sections
+    frame["breadcrumb_trail"] = trails
+    frame["rule"] = [item.rule for item in items]
+    return frame

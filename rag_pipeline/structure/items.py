@@ -1,0 +1,171 @@
+"""The working form of a blocks frame: one mutable item a block, and facts about the document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from rag_pipeline.structure.numbering import Numbering
+from rag_pipeline.text import one_line
+
+
+@dataclass(slots=True)
+class Item:
+    """One block with what the rules decide about it."""
+
+    index: int
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    text: str
+    kind: str
+    size: float
+    bold: bool
+    monospace: bool
+    italic: bool
+    color: int
+    font: str
+    lines: int
+    column_x0: float
+    column_x1: float
+    bold_lead: str
+    upright: bool
+    page_width: float
+    page_height: float
+    level_hint: int | None
+    cells: Any
+    title: str = ""
+    """The text on one line."""
+    role: str = ""
+    level: int | None = None
+    list_level: int | None = None
+    group: int | None = None
+    rule: str = ""
+    """Which rule gave role and level, for people."""
+    numbering: Numbering | None = None
+    marker: str = ""
+
+    def decide(self, role: str, rule: str) -> None:
+        """Give the block its role, and note why."""
+        self.role, self.rule = role, rule
+
+
+@dataclass(slots=True)
+class Document:
+    """All items and what holds for the document as a whole."""
+
+    items: list[Item]
+    body_size: float
+    body_bold: bool
+    body_font: str
+    page_count: int
+    language: str
+    outline_used: bool = False
+    by_page: dict[int, list[Item]] = field(default_factory=dict)
+
+    def undecided(self) -> list[Item]:
+        """Items that no rule has given a role yet."""
+        return [item for item in self.items if not item.role]
+
+
+_OPTIONAL: dict[str, Any] = {
+    "is_italic": False,
+    "color": 0,
+    "font_name": "",
+    "line_count": None,
+    "column_x0": 0.0,
+    "column_x1": 1.0,
+    "bold_lead": "",
+    "is_upright": True,
+    "page_width": 612.0,
+    "page_height": 792.0,
+}
+"""Columns of the local parser, with what is assumed of another parser's blocks."""
+
+
+def read_items(blocks: pd.DataFrame) -> Document:
+    """Turn a blocks frame into items."""
+    count = len(blocks)
+    columns: dict[str, list[Any]] = {}
+    for name, neutral in _OPTIONAL.items():
+        columns[name] = blocks[name].tolist() if name in blocks else [neutral] * count
+    names = ("page_number", "x0", "y0", "x1", "y1", "text", "kind", "font_size", "is_bold")
+    for name in (*names, "is_monospace", "table_cells"):
+        columns[name] = blocks[name].tolist()
+    hints = [None if pd.isna(hint) else int(hint) for hint in blocks["level_hint"].tolist()]
+    items = [
+        Item(
+            index,
+            *row,
+            level_hint=hint,
+            cells=cells,
+            title=one_line(row[5]),
+        )
+        for index, (hint, cells, *row) in enumerate(
+            zip(
+                hints,
+                columns["table_cells"],
+                columns["page_number"],
+                columns["x0"],
+                columns["y0"],
+                columns["x1"],
+                columns["y1"],
+                columns["text"],
+                columns["kind"],
+                columns["font_size"],
+                columns["is_bold"],
+                columns["is_monospace"],
+                columns["is_italic"],
+                columns["color"],
+                columns["font_name"],
+                [
+                    lines if lines is not None else text.count("\n") + 1
+                    for lines, text in zip(columns["line_count"], columns["text"], strict=True)
+                ],
+                columns["column_x0"],
+                columns["column_x1"],
+                columns["bold_lead"],
+                columns["is_upright"],
+                columns["page_width"],
+                columns["page_height"],
+                strict=True,
+            )
+        )
+    ]
+    language = str(blocks["language"].iloc[0]) if count else "und"
+    return _with_facts(items, language)
+
+
+def _with_facts(items: list[Item], language: str) -> Document:
+    """Body text is what most characters look like."""
+    sizes: Counter[float] = Counter()
+    fonts: Counter[str] = Counter()
+    for item in items:
+        if item.kind == "text" and not item.monospace:
+            sizes[round(item.size * 2) / 2] += len(item.text)
+    body_size = sizes.most_common(1)[0][0] if sizes else 0.0
+    bold = plain = 0
+    for item in items:
+        if item.kind == "text" and abs(item.size - body_size) <= 0.6:
+            fonts[item.font] += len(item.text)
+            if item.bold:
+                bold += len(item.text)
+            else:
+                plain += len(item.text)
+    by_page: dict[int, list[Item]] = {}
+    for item in items:
+        by_page.setdefault(item.page, []).append(item)
+    return Document(
+        items,
+        body_size,
+        bold > plain,
+        fonts.most_common(1)[0][0] if fonts else "",
+        max(by_page, default=0),
+        language,
+        by_page=by_page,
+    )

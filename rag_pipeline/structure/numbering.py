@@ -1,0 +1,149 @@
+"""The numbering that a heading begins with: `1.2.3`, `A.1`, `Part II`, `Kapitel 3`, `第1章`, `제2절`.
+
+One small grammar for the languages of manuals. The kind and the depth of a numbering say more about
+a heading's level than its looks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Kind = Literal["part", "chapter", "appendix", "section", "decimal", "letter", "roman"]
+
+_PART = r"part|teil|partie|parte|deel|del|часть|bölüm"
+_CHAPTER = (
+    r"chapter|kapitel|chapitre|cap[íi]tulo|capitolo|hoofdstuk|kapittel|rozdzia[łl]|глава|luku"
+)
+_APPENDIX = (
+    r"appendix|anhang|annexe?|ap[ée]ndice|appendice|anexo|allegato|bijlage|bilaga|приложение"
+)
+_SECTION = r"section|abschnitt|secci[óo]n|sezione|§"
+_NUMBER = r"\d{1,3}|[IVXLC]{1,7}|[A-Z]"
+_WORDED = re.compile(
+    rf"^(?:(?P<part>{_PART})|(?P<chapter>{_CHAPTER})|(?P<appendix>{_APPENDIX})|(?P<section>{_SECTION}))"
+    rf"\s+(?P<number>{_NUMBER})(?P<rest>(?:\.\d{{1,3}})*)(?P<end>$|[.:)\s–—-]+)",
+    re.IGNORECASE,
+)
+_APPENDIX_ALONE = re.compile(rf"^(?:{_APPENDIX}|付録|附録|附录|부록)\s*$", re.IGNORECASE)
+_HAN_NUMBER = "0-9０-９一二三四五六七八九十百"
+_EAST_ASIAN = re.compile(
+    rf"^(?:第\s*(?P<number>[{_HAN_NUMBER}]+)\s*(?P<unit>[部編篇章节節回課条項])"
+    rf"|제\s*(?P<number_ko>\d+)\s*(?P<unit_ko>[부편장절항과])"
+    rf"|(?P<number_bare>\d+)\s*(?P<unit_bare>[장章])(?=[.\s:]|$)"
+    rf"|(?P<appendix>付録|附録|附录|부록)\s*(?P<number_app>[A-Z0-9]{{1,2}})(?P<rest>(?:\.\d{{1,3}})*)"
+    rf"|(?P<part_ko>파트|パート)\s*(?P<number_part>[IVX0-9]+))[.:：、\s]*"
+)
+_UNITS: dict[str, Kind] = {
+    **dict.fromkeys("部編篇부편", "part"),
+    **dict.fromkeys("章장回課과", "chapter"),
+    **dict.fromkeys("节節절条項항", "section"),
+}
+_DECIMAL = re.compile(
+    r"^(?P<number>\d{1,3}(?:\s?\.\s?\d{1,3})+)(?P<end>\.?\)?(?:[\s:–—-]+|(?=[^\W\d])))(?=\S)"
+)
+_INTEGER = re.compile(r"^(?P<number>\d{1,3})(?P<dot>[.)]?)(?P<space>\s+)(?=\S)")
+_LETTERED = re.compile(r"^(?P<letter>[A-Z])(?P<rest>(?:[.\-]\d{1,3})+)\.?(?:[\s:]+)(?=\S)")
+_LETTER = re.compile(r"^(?P<letter>[A-Z])[.)]\s+(?=\S)")
+_ROMAN = re.compile(r"^(?P<roman>[IVXLC]{1,6})[.)]\s+(?=\S)")
+
+
+class Numbering(NamedTuple):
+    """A numbering at the start of a title."""
+
+    kind: Kind
+    depth: int
+    """1 for `3`, 2 for `3.1` and `A.1`; a word such as Chapter counts as depth 1."""
+    label: str
+    """The last component, for sequences: `1` of `2.1`, `b`."""
+    prefix: str
+    """What stands before the last component: `2` of `2.1`; empty at depth 1."""
+    length: int
+    """Characters that the numbering takes, with the white space after it."""
+    is_worded: bool = False
+    """A word (Chapter, 第…章) says that this is a heading."""
+
+
+def parse_numbering(text: str) -> Numbering | None:
+    """Read the numbering at the start of a title, or return None.
+
+    >>> parse_numbering("1.2.3 Oil filter")[:4]
+    ('decimal', 3, '3', '1.2')
+    >>> parse_numbering("PART II")[:4], parse_numbering("第3章 保守")[:4]
+    (('part', 1, 'II', ''), ('chapter', 1, '3', ''))
+    >>> parse_numbering("Appendix B.2 Codes")[:4], parse_numbering("No number") is None
+    (('appendix', 2, '2', 'B'), True)
+    """
+    text = text.lstrip()
+    head = text[:60]
+    if not head:
+        return None
+    first = head[0]
+    if first.isdigit():
+        return _numeric(head)
+    return _worded(head) or _east_asian(head) or _lettered(head)
+
+
+def _numeric(text: str) -> Numbering | None:
+    if match := _DECIMAL.match(text):
+        parts = re.findall(r"\d+", match["number"])
+        if any(len(part) > 1 and part[0] == "0" for part in parts):
+            return None
+        return Numbering("decimal", len(parts), parts[-1], ".".join(parts[:-1]), match.end())
+    if match := _EAST_ASIAN.match(text):
+        return Numbering("chapter", 1, match["number_bare"], "", match.end(), True)
+    if (match := _INTEGER.match(text)) and match["number"][0] != "0":
+        return Numbering("decimal", 1, match["number"], "", match.end())
+    return None
+
+
+def _worded(text: str) -> Numbering | None:
+    if _APPENDIX_ALONE.match(text):
+        return Numbering("appendix", 1, "", "", len(text), True)
+    match = _WORDED.match(text)
+    if not match:
+        return None
+    number, rest = match["number"], match["rest"]
+    if number.isalpha() and not number.isupper():
+        return None
+    kinds: tuple[Kind, ...] = ("part", "chapter", "appendix", "section")
+    kind = next(kind for kind in kinds if match[kind])
+    parts = [number, *re.findall(r"\d+", rest)]
+    if kind == "section" and len(parts) > 1:
+        return Numbering("decimal", len(parts), parts[-1], ".".join(parts[:-1]), match.end(), True)
+    return Numbering(kind, len(parts), parts[-1], ".".join(parts[:-1]), match.end(), True)
+
+
+def _east_asian(text: str) -> Numbering | None:
+    match = _EAST_ASIAN.match(text)
+    if not match:
+        return None
+    if match["appendix"]:
+        parts = [match["number_app"], *re.findall(r"\d+", match["rest"])]
+        prefix = ".".join(parts[:-1])
+        return Numbering("appendix", len(parts), parts[-1], prefix, match.end(), True)
+    if match["part_ko"]:
+        return Numbering("part", 1, match["number_part"], "", match.end(), True)
+    unit = match["unit"] or match["unit_ko"]
+    number = match["number"] or match["number_ko"]
+    return Numbering(_UNITS[unit], 1, number, "", match.end(), True)
+
+
+def _lettered(text: str) -> Numbering | None:
+    if match := _LETTERED.match(text):
+        parts = [match["letter"], *re.findall(r"\d+", match["rest"])]
+        return Numbering("letter", len(parts), parts[-1], ".".join(parts[:-1]), match.end())
+    if (match := _ROMAN.match(text)) and is_roman(match["roman"]) and match["roman"] not in "CDLM":
+        return Numbering("roman", 1, match["roman"], "", match.end())
+    if match := _LETTER.match(text):
+        return Numbering("letter", 1, match["letter"], "", match.end())
+    return None
+
+
+def is_roman(text: str) -> bool:
+    """Is it a well-formed Roman number below 100?
+
+    >>> is_roman("XIV"), is_roman("IIX")
+    (True, False)
+    """
+    return bool(text) and bool(re.fullmatch(r"(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})", text))
