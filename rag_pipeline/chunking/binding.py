@@ -97,10 +97,12 @@ def _captioned(blocks: list[Block], caption: int, glued: list[bool]) -> int | No
     return best[1] if best else None
 
 
-def chunk_kinds(blocks: list[Block], ends: list[int], start: int, end: int) -> list[str]:
+def chunk_kinds(
+    blocks: list[Block], glued: list[bool], ends: list[int], start: int, end: int
+) -> list[str]:
     """Return the chunk kind that each block of a unit (`start` to `end`, exclusive) speaks for.
 
-    Inside a group it is the outermost group's; a warning or caption takes that of its neighbour.
+    Inside a group it is the outermost group's; a warning or caption takes that of what it is for.
     """
     kinds: list[str] = []
     outer_end = -1
@@ -110,10 +112,20 @@ def chunk_kinds(blocks: list[Block], ends: list[int], start: int, end: int) -> l
             outer_end = ends[i]
             kind = _group_kind({block.role for block in blocks[i : outer_end + 1]})
         kinds.append(kind)
-    for offset in range(len(kinds) - 2, -1, -1):
-        if kinds[offset] == "text" and blocks[start + offset].role in ("admonition", "caption"):
-            kinds[offset] = kinds[offset + 1]
+    for i in range(end - 2, start - 1, -1):
+        if glued[i] and kinds[i - start] == "text" and _is_note(blocks, glued, i):
+            kinds[i - start] = kinds[i + 1 - start]
+    for i in range(start + 1, end):
+        if glued[i - 1] and kinds[i - start] == "text" and _is_note(blocks, glued, i):
+            kinds[i - start] = kinds[i - 1 - start]
     return kinds
+
+
+def _is_note(blocks: list[Block], glued: list[bool], i: int) -> bool:
+    """Whether a block is a warning, the text below a warning's label, or a caption."""
+    if blocks[i].role == "paragraph":
+        return i > 0 and blocks[i - 1].role == "admonition" and glued[i - 1]
+    return blocks[i].role in ("admonition", "caption")
 
 
 def _group_kind(roles: set[str]) -> str:

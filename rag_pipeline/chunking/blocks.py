@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -149,7 +150,7 @@ def _open_section(block: Block, sections: list[Section], major_heading_level: in
 
 def _hand_down(sections: list[Section]) -> list[Section]:
     kept: list[Section] = []
-    for section, following in zip(sections, [*sections[1:], None], strict=True):
+    for section, following in itertools.zip_longest(sections, sections[1:]):
         if section.has_body or following is None or following.level <= section.level:
             kept.append(section)
             continue

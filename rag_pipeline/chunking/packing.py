@@ -158,7 +158,14 @@ class Packer:
             return
         if self._draft.tokens * 2 > room:
             self._flush()
+        # Parts of about the same size: a last part of one row or step would say little.
+        own = sum(piece.tokens + self._join for piece in unit)
+        repeated = self._repeated(unit[-1])
+        total = self._draft.tokens + own
+        enough = repeated + total // -(-total // max(1, room - repeated))
         for run in _glued_runs(unit):
+            if self._draft.tokens >= enough:
+                self._flush()
             self._add_run(run)
 
     def _add_run(self, run: Sequence[Piece]) -> None:
@@ -208,8 +215,12 @@ class Packer:
         ]
 
     def _limit(self, piece: Piece) -> int:
-        repeated = piece.context.pieces if piece.context else ()
-        return self._room(piece) - sum(p.tokens + self._join for p in repeated)
+        """Tokens of the longest piece that fits below its trail and what it repeats."""
+        return self._room(piece) - self._repeated(piece)
+
+    def _repeated(self, piece: Piece) -> int:
+        pieces = piece.context.pieces if piece.context else ()
+        return sum(repeated.tokens + self._join for repeated in pieces)
 
 
 def _glued_runs(unit: Unit) -> list[list[Piece]]:

@@ -21,7 +21,7 @@ _BORDER = re.compile(
 )
 _LAST_WORD = re.compile(r"(\S+)\.$")
 _ABBREVIATIONS = frozenset(
-    "no nos fig figs tab eq eqs sec ch chap vol pp approx e.g i.e vs cf al max min dr mr mrs ms "
+    "no nos fig figs tab eq eqs sec ch chap vol p pp approx e.g i.e vs cf al max min dr mr mrs ms "
     "prof st inc ltd co corp dept est art ref rev ed tel ca z.b d.h bzw usw abb nr bsp".split()
 )
 # White space ends a word; where scripts have none, their punctuation does.

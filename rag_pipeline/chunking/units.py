@@ -84,7 +84,7 @@ class UnitBuilder:
     ) -> Unit:
         """Build the unit of the blocks from `start` to `end` (exclusive)."""
         blocks = section.blocks[start:end]
-        kinds = binding.chunk_kinds(section.blocks, ends, start, end)
+        kinds = binding.chunk_kinds(section.blocks, glued, ends, start, end)
         numbers = binding.step_numbers(blocks)
         numbered = binding.lacks_numbers(blocks)
         texts = [
@@ -171,8 +171,9 @@ class UnitBuilder:
                 continue
             rows = cell_rows(block.cells)
             beside = lines_beside(block.text, rows)
-            if not rows and beside:
-                rows, beside = [(one_line(line),) for line in beside], []
+            if not rows:
+                rows = [(one_line(line),) for line in block.text.splitlines() if line.strip()]
+                beside = []
             if header is None and rows:
                 header = rows.pop(0)
                 first = add(markdown_header(header), block, above)

@@ -1,7 +1,8 @@
-"""Hand-made structured frames: a small writer, and token counters that can be worked out by hand."""
+"""Hand-made structured frames: a small writer, and counters that can be worked out by hand."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,25 @@ LINES_PER_PAGE = 40
 
 def count_words(texts: Sequence[str]) -> list[int]:
     return [len(text.split()) for text in texts]
+
+
+def count_characters(texts: Sequence[str]) -> list[int]:
+    return [len(text) for text in texts]
+
+
+def count_marked(texts: Sequence[str]) -> list[int]:
+    """As a vocabulary that adds a begin and an end mark."""
+    return [2 + len(text.split()) for text in texts]
+
+
+def count_pairs(texts: Sequence[str]) -> list[int]:
+    """As a byte-pair vocabulary: runs of up to four characters with the space before; newlines."""
+    return [len(re.findall(r"\n+| ?[^\s]{1,4}|\s", text)) for text in texts]
+
+
+def count_quarters(texts: Sequence[str]) -> list[int]:
+    """The rule of thumb, which does not add up: the sum of the parts is below the whole."""
+    return [len(text) // 4 for text in texts]
 
 
 class Writer:

@@ -1,0 +1,189 @@
+"""Invariants over generated documents, under vocabularies that count differently."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_pipeline.chunking import chunk
+from rag_pipeline.settings import ChunkingSettings
+from tests.chunking.documents import (
+    Writer,
+    count_characters,
+    count_marked,
+    count_pairs,
+    count_quarters,
+    count_words,
+)
+
+ROLES = (
+    "heading",
+    "title",
+    "paragraph",
+    "lead_in",
+    "procedure",
+    "list",
+    "table",
+    "caption",
+    "admonition",
+    "label",
+    "code",
+    "figure",
+    "footnote",
+    "page_header",
+    "page_footer",
+    "contents_entry",
+    "new_page",
+)
+Parts = list[tuple[str, int, int]]
+"""Role, size and a small number that varies levels and groups, of each part of a document."""
+VOCABULARIES = (count_words, count_characters, count_marked, count_pairs, count_quarters)
+
+
+class Generator(Writer):
+    """Writes generated parts; every text begins with a mark of its own, `b7x`."""
+
+    def text(self, size: int, variant: int) -> str:
+        mark = f"b{len(self.rows)}x"
+        filler = ("pump", "밸브를 닫습니다.", "Stop.", "关闭阀门，然后等待。", "XJ-900/B\n")[
+            variant % 5
+        ]
+        return " ".join([mark, *(f"{filler}" for _ in range(size))]).strip()
+
+    def write(self, role: str, size: int, variant: int) -> None:
+        text = self.text(size, variant)
+        if role == "new_page":
+            self.new_page()
+        elif role == "heading":
+            self.heading(1 + variant % 4, text.replace("\n", " "))
+        elif role == "lead_in":
+            self.paragraph(text + ":")
+        elif role == "label":
+            self.add("admonition", f"b{len(self.rows)}x!")
+        elif role in ("procedure", "list"):
+            item = "procedure_step" if role == "procedure" else "list_item"
+            group = self.group() if variant % 3 else None
+            for number in range(1 + size % 7):
+                level = 1 + (number % 2 if variant % 2 else 0)
+                self.add(item, self.text(size, variant), list_level=level, group_id=group)
+                if variant == 4 and number == 2:
+                    self.add("admonition", self.text(3, 0))
+        elif role == "table":
+            group = self.group()
+            for _ in range(1 + variant % 2):
+                marks = f"b{len(self.rows)}x"
+                rows = [["Code", "Meaning"], [marks, text.split()[-1]]]
+                rows += [[f"E{i}", "Fault"] for i in range(size)]
+                self.table(rows, group)
+        else:
+            self.add(role, text)
+
+
+def frame_of(parts: Parts) -> pd.DataFrame:
+    writer = Generator()
+    for role, size, variant in parts:
+        writer.write(role, size, variant)
+    if not writer.rows:
+        writer.paragraph("b0x")
+    return writer.frame()
+
+
+documents = st.lists(
+    st.tuples(st.sampled_from(ROLES), st.integers(0, 60), st.integers(0, 4)), max_size=25
+).map(frame_of)
+configurations = st.builds(
+    ChunkingSettings,
+    target_tokens=st.sampled_from([32, 64, 150, 400]),
+    major_heading_level=st.integers(1, 4),
+    small_section_tokens=st.sampled_from([0, 20, 128]),
+)
+vocabularies = st.sampled_from(VOCABULARIES)
+FURNITURE = ("page_header", "page_footer", "contents_entry")
+
+
+@given(documents, configurations, vocabularies)
+@settings(max_examples=40, deadline=None)
+def test_invariants(
+    frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]]
+) -> None:
+    chunks = chunk(frame, chosen, count, title="Manual")
+    embedded = (chunks["breadcrumb_trail"] + "\n" + chunks["content"]).tolist()
+
+    assert chunks["token_count"].tolist() == count(embedded)
+    assert all(chunks["token_count"] <= chosen.target_tokens)
+    assert not chunks["content"].str.strip().eq("").any()
+
+    body = frame[~frame["role"].isin(FURNITURE)]
+    held = "".join("".join(chunks["content"]).split())
+    for text in body["text"]:
+        # words, but those that only splitting by characters fits into the budget
+        assert all(
+            word in held for word in text.split() if count([word])[0] <= chosen.target_tokens // 8
+        )
+    marks = [re.match(r"b\d+x", text) for text in frame[frame["role"].isin(FURNITURE)]["text"]]
+    assert not any(
+        re.search(rf"\b{mark[0]}\b", text) for mark in marks if mark for text in embedded
+    )
+
+    for regions, first, last in zip(
+        chunks["regions"], chunks["page_start"], chunks["page_end"], strict=True
+    ):
+        pages = [region["page"] for region in regions]
+        assert (min(pages), max(pages)) == (first, last)
+        assert all(0 <= r["x0"] <= r["x1"] <= 1 and 0 <= r["y0"] <= r["y1"] <= 1 for r in regions)
+    pd.testing.assert_frame_equal(chunks, chunk(frame, chosen, count, title="Manual"))
+
+
+@given(documents, configurations)
+@settings(max_examples=30, deadline=None)
+def test_words_are_whole_and_in_reading_order(
+    frame: pd.DataFrame, chosen: ChunkingSettings
+) -> None:
+    chunks = chunk(frame, chosen, count_words)
+    held = {word for content in chunks["content"] for word in content.split()}
+    body = frame[~frame["role"].isin(FURNITURE)]
+    assert {word for text in body["text"] for word in text.split()} <= held
+    first_seen: dict[str, None] = dict.fromkeys(
+        re.findall(r"\bb\d+x\b", "\n".join(chunks["content"]))
+    )
+    captions = set(body[body["role"] == "caption"]["text"].str.extract(r"(b\d+x)")[0])
+    # a caption below its table is repeated above the rows when the table is split
+    order = [int(mark[1:-1]) for mark in first_seen if mark not in captions]
+    assert order == sorted(order)
+
+
+@given(documents)
+@settings(max_examples=20, deadline=None)
+def test_no_chunk_crosses_a_major_heading(frame: pd.DataFrame) -> None:
+    chosen = ChunkingSettings(target_tokens=400, major_heading_level=2)
+    chunks = chunk(frame, chosen, count_words)
+    majors = [
+        text.split()[0]
+        for text, role, level in zip(
+            frame["text"], frame["role"], frame["heading_level"], strict=True
+        )
+        if role == "heading" and level <= 2
+    ]
+    for content in chunks["content"]:
+        marks = re.findall(r"\bb\d+x\b", content)
+        found = [i for i, mark in enumerate(marks) if mark in majors]
+        # only headings without text of their own may stand above a major heading
+        assert all(
+            frame.loc[int(mark[1:-1]), "role"] in ("heading", "title")
+            for i in found
+            for mark in marks[:i]
+        )
+
+
+@pytest.mark.parametrize("count", VOCABULARIES)
+def test_one_run_without_spaces_is_cut_by_characters(count: Callable[..., list[int]]) -> None:
+    writer = Writer()
+    writer.paragraph("x" * 3000)
+    chunks = chunk(writer.frame(), ChunkingSettings(target_tokens=64), count)
+    assert "".join(chunks["content"]) == "x" * 3000
+    assert chunks["token_count"].max() <= 64
