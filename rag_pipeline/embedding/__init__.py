@@ -1,1 +1,9 @@
-"""Texts to vectors."""
+"""Texts to vectors.
+
+`create_embedder(settings, cache_dir)` gives an `Embedder`. Importing this package is cheap: numpy
+and the model's libraries are loaded by the first call that needs them.
+"""
+
+from rag_pipeline.embedding.embedder import EMBEDDING_VERSION, Embedder, create_embedder
+
+__all__ = ["EMBEDDING_VERSION", "Embedder", "create_embedder"]

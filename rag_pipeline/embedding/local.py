@@ -1,0 +1,198 @@
+"""The local embedder: multilingual-e5-small in 4 bits on the CPU, by onnxruntime.
+
+A text longer than the model's 512 tokens is split into windows of equal length; its vector is
+their average by tokens. Windows of like length are computed together, and each
+batch on one thread: two batches at once use two cores better than one batch on both (measured
+by benchmarks/embedding.py). A text's vector does not depend on the texts beside it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rag_pipeline.embedding.local_model import (
+    BEGIN_ID,
+    DIMENSIONS,
+    END_ID,
+    MODEL,
+    PADDING_ID,
+    PASSAGE_PREFIX,
+    POSITIONS,
+    QUERY_PREFIX,
+    UNKNOWN_ID,
+    model_files,
+)
+from rag_pipeline.embedding.tokenizer import UnigramTokenizer, Vocabulary
+from rag_pipeline.embedding.vectors import Vectors, average_windows, check_vectors
+from rag_pipeline.errors import EmbeddingError, SettingsError
+from rag_pipeline.settings import EmbeddingSettings
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+MAX_TOKENS = 500
+"""Tokens of a window: 512 less the marks of beginning and end and the longer prefix, rounded."""
+_BATCH_TOKENS = POSITIONS
+"""Tokens of a batch, padding included; beyond it the activations leave the CPU's cache."""
+
+
+class LocalEmbedder:
+    """An `Embedder` that runs in this process and needs no network.
+
+    Cheap to make and to pickle: files, tokenizer and model are loaded by the first call that
+    needs them. Raises `SettingsError` for another model or other dimensions than it has.
+    """
+
+    provider = "local"
+
+    def __init__(self, settings: EmbeddingSettings, cache_dir: Path) -> None:
+        if settings.model != MODEL:
+            raise SettingsError(
+                f"embedding.model: the local provider has no model {settings.model!r}",
+                hint=f"use {MODEL!r}",
+            )
+        if settings.dimensions != DIMENSIONS:
+            raise SettingsError(
+                f"embedding.dimensions: {MODEL} has {DIMENSIONS}, not {settings.dimensions}",
+                hint=f"set embedding.dimensions = {DIMENSIONS}",
+            )
+        self.model = MODEL
+        self.dimensions = DIMENSIONS
+        self.max_tokens = MAX_TOKENS
+        self._settings = settings
+        self._cache_dir = cache_dir
+        self._tokenizer_lock = threading.Lock()
+        self._session_lock = threading.Lock()
+        self._tokenizer: UnigramTokenizer | None = None
+        self._session: InferenceSession | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._settings, self._cache_dir))
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages: float32, texts x 384. A blank text gets the vector of an empty one."""
+        return self._embed(texts, PASSAGE_PREFIX)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a question: float32, 384 long."""
+        vector: Vectors = self._embed([text], QUERY_PREFIX)[0]
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the model's tokens. Words count alone: joined by white space, counts add up."""
+        encode = self._load_tokenizer().encode
+        return [len(encode(text)) for text in texts]
+
+    def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
+        if not texts:
+            return np.empty((0, DIMENSIONS), dtype=np.float32)
+        encode = self._load_tokenizer().encode
+        head = [BEGIN_ID, *encode(prefix)]
+        windows, owners, weights = _split_windows([encode(text) for text in texts])
+        vectors = self._run([[*head, *window, END_ID] for window in windows])
+        averaged = average_windows(vectors, owners, weights)
+        return check_vectors(averaged, count=len(texts), dimensions=DIMENSIONS, source=MODEL)
+
+    def _run(self, inputs: list[list[int]]) -> Vectors:
+        """Compute one vector per window, in the order of `inputs`."""
+        session = self._load_session()
+        vectors = np.empty((len(inputs), DIMENSIONS), dtype=np.float32)
+        batches = _plan_batches([len(ids) for ids in inputs], self._settings.batch_size)
+
+        def compute(batch: list[int]) -> None:
+            vectors[batch] = _run_batch(session, [inputs[i] for i in batch])
+
+        threads = min(self._settings.threads or _available_cores(), len(batches))
+        if threads == 1:
+            for batch in batches:
+                compute(batch)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(compute, batches))
+        return vectors
+
+    def _load_tokenizer(self) -> UnigramTokenizer:
+        with self._tokenizer_lock:
+            if self._tokenizer is None:
+                vocabulary = Vocabulary(model_files(self._cache_dir).folder)
+                self._tokenizer = UnigramTokenizer(vocabulary, unknown_id=UNKNOWN_ID)
+            return self._tokenizer
+
+    def _load_session(self) -> InferenceSession:
+        with self._session_lock:
+            if self._session is None:
+                try:
+                    self._session = _open_session(model_files(self._cache_dir).graph)
+                except EmbeddingError:
+                    raise
+                except Exception:  # onnxruntime has no base class of its errors
+                    files = model_files(self._cache_dir, rebuild=True)
+                    self._session = _open_session(files.graph)
+            return self._session
+
+
+def _split_windows(texts: list[list[int]]) -> tuple[list[list[int]], list[int], list[int]]:
+    """Split the ids of each text into windows of nearly equal length, at most `MAX_TOKENS`.
+
+    Returns the windows, the text that each belongs to, and its weight in that text's average.
+    """
+    windows: list[list[int]] = []
+    owners: list[int] = []
+    weights: list[int] = []
+    for owner, ids in enumerate(texts):
+        count = max(1, math.ceil(len(ids) / MAX_TOKENS))
+        for part in range(count):
+            window = ids[len(ids) * part // count : len(ids) * (part + 1) // count]
+            windows.append(window)
+            owners.append(owner)
+            weights.append(max(1, len(window)))
+    return windows, owners, weights
+
+
+def _plan_batches(lengths: list[int], batch_size: int) -> list[list[int]]:
+    """Group the indices of `lengths`, longest first, so that little is padded."""
+    batches: list[list[int]] = []
+    longest = 0
+    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        full = not batches or len(batches[-1]) >= batch_size
+        if full or longest * (len(batches[-1]) + 1) > _BATCH_TOKENS:
+            batches.append([])
+            longest = lengths[index]
+        batches[-1].append(index)
+    return batches
+
+
+def _run_batch(session: InferenceSession, inputs: list[list[int]]) -> Vectors:
+    width = max(map(len, inputs))
+    ids = np.full((len(inputs), width), PADDING_ID, dtype=np.int64)
+    mask = np.zeros((len(inputs), width), dtype=np.int64)
+    for row, window in enumerate(inputs):
+        ids[row, : len(window)] = window
+        mask[row, : len(window)] = 1
+    output: Vectors = session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+    return output
+
+
+def _open_session(graph: Path) -> InferenceSession:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # Each batch has one thread, the caller's; so there is no pool that could spin.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+
+
+def _available_cores() -> int:
+    """Cores that this process may use, which containers and `taskset` can limit."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
