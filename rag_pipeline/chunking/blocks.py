@@ -103,8 +103,8 @@ def gather_sections(blocks: list[Block], major_heading_level: int) -> list[Secti
     """Gather blocks into sections: each heading opens one, and so does a change of `section_id`.
 
     A heading's own row may carry the trail above it or the trail with it; the first block below it
-    decides. A heading without text of its own is handed down to the first section below it, so that
-    it does not stand alone in a chunk.
+    decides. A heading without text below it is handed down to the next section, so that it does not
+    stand alone in a chunk: it would be found for its words and say nothing.
     """
     sections: list[Section] = []
     section_id = -1
@@ -114,7 +114,8 @@ def gather_sections(blocks: list[Block], major_heading_level: int) -> list[Secti
             last = _open_section(block, sections, major_heading_level)
             sections.append(last)
         if not block.is_heading and not last.has_body:
-            last.has_body = True
+            # A figure without text is no body yet.
+            last.has_body = bool(block.text) or block.role == "table"
             last.trail = split_trail(block.trail)
         section_id = block.section
         last.blocks.append(block)
@@ -151,11 +152,12 @@ def _open_section(block: Block, sections: list[Section], major_heading_level: in
 def _hand_down(sections: list[Section]) -> list[Section]:
     kept: list[Section] = []
     for section, following in itertools.zip_longest(sections, sections[1:]):
-        if section.has_body or following is None or following.level <= section.level:
+        if section.has_body or following is None:
             kept.append(section)
             continue
         following.blocks = section.blocks + following.blocks
-        following.numbers |= section.numbers
         following.is_major |= section.is_major
-        following.parent = section.parent
+        if following.level > section.level:
+            following.numbers |= section.numbers
+            following.parent = section.parent
     return kept

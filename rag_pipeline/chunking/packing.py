@@ -49,19 +49,30 @@ class Draft:
         self.tokens += cost
 
     def content(self) -> str:
-        """The text: pieces in order, repeated context where the piece that needs it begins."""
-        own = {piece.key for piece in self.pieces}
+        """The text: pieces in order, repeated context where the piece that needs it begins.
+
+        The heading of the section that the draft begins in goes to the top.
+        """
+        emitted = {piece.key for piece in self.pieces}
+        top: list[str] = []
         parts: list[str] = []
-        emitted: set[int] = set()
+        context: Context | None = None
         for piece in self.pieces:
             joiner = piece.joiner
-            for repeated in piece.context.pieces if piece.context else ():
-                if repeated.key not in own and repeated.key not in emitted:
+            if piece.context is not context:
+                context = piece.context
+                for repeated in context.pieces if context else ():
+                    if repeated.key in emitted:
+                        continue
                     emitted.add(repeated.key)
-                    parts += ["\n\n" if joiner == "\n\n" else "\n", repeated.text]
-                    joiner = joiner or "\n"
+                    if repeated.block.is_heading and repeated.section is self.pieces[0].section:
+                        top += [repeated.text, self.pieces[0].joiner or "\n"]
+                    else:
+                        parts += ["\n\n" if joiner == "\n\n" else "\n", repeated.text]
+                        joiner = joiner or "\n"
             if piece.text:
-                parts += [joiner, piece.text]
+                parts += [joiner if parts else "", piece.text]
+        parts[:0] = top
         return "".join(parts).strip("\n").rstrip()
 
 
