@@ -7,10 +7,9 @@ import dagster as dg
 from assets.partitions import SOURCE_HASHES
 from assets.sources import sources
 from rag_pipeline.settings import Settings
-from rag_pipeline.store.documents import document_states
-from rag_pipeline.store.embeddings import find_space
-from rag_pipeline.sync.fingerprints import STAGES, stage_fingerprints
-from rag_pipeline.sync.plan import partition_ranges, sync_plan
+from rag_pipeline.sync.fingerprints import STAGES
+from rag_pipeline.sync.plan import SyncPlan, partition_ranges
+from rag_pipeline.sync.refresh import current_plan
 from resources import DatabaseResource, SettingsResource
 
 PLANNED_TAG = "rag/planned_by"
@@ -43,14 +42,9 @@ def nightly_schedule(settings: Settings) -> dg.ScheduleDefinition:
 
 
 def stale_ranges(
-    instance: dg.DagsterInstance, settings: Settings, database: DatabaseResource
+    instance: dg.DagsterInstance, settings: Settings, plan: SyncPlan
 ) -> list[tuple[str, str, int]]:
     """Return the contiguous ranges of partitions that are to be done: (first, last, count)."""
-    with database.open() as store, store.connection() as connection:
-        embedding = settings.embedding
-        space = find_space(connection, embedding.provider, embedding.model, embedding.dimensions)
-        states = document_states(connection, space.space_id if space else None, None)
-    plan = sync_plan(states, stage_fingerprints(settings))
     assert SOURCE_HASHES.name is not None
     order = instance.get_dynamic_partitions(SOURCE_HASHES.name)
     return partition_ranges(order, plan.stale, settings.sync.run_size)
@@ -74,7 +68,10 @@ def request_stale_documents(
     if run is not None and PLANNED_TAG in run.tags:
         yield dg.SkipReason("the scan belongs to `rag sync`, which does the rest itself")
         return
-    ranges = stale_ranges(context.instance, settings.load(), database)
+    loaded = settings.load()
+    with database.open() as store:
+        plan = current_plan(loaded, store)
+    ranges = stale_ranges(context.instance, loaded, plan)
     if not ranges:
         yield dg.SkipReason("everything is up to date")
     for first, last, count in ranges:

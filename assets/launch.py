@@ -15,15 +15,14 @@ from assets.automation import (
     RANGE_START_TAG,
     documents_job,
     sources_job,
+    stale_ranges,
 )
-from assets.partitions import SOURCE_HASHES
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import document_states
-from rag_pipeline.store.embeddings import find_space
-from rag_pipeline.store.sources import list_sources
-from rag_pipeline.sync.fingerprints import STAGES, stage_fingerprints
-from rag_pipeline.sync.plan import SyncPlan, partition_ranges, sync_plan
+from rag_pipeline.store.documents import list_documents
+from rag_pipeline.sync.fingerprints import STAGES
+from rag_pipeline.sync.plan import SyncPlan
+from rag_pipeline.sync.refresh import current_plan
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -91,12 +90,10 @@ def run_sync(
         return summary
     _take_sources(summary, result)
 
-    plan, names = _plan(settings, database, only_roots)
+    plan = current_plan(settings, database, only_roots)
     summary.documents_current = plan.current
     on_plan(plan)
-    assert SOURCE_HASHES.name is not None
-    order = instance.get_dynamic_partitions(SOURCE_HASHES.name)
-    for first, last, _ in partition_ranges(order, plan.stale, settings.sync.run_size):
+    for first, last, _ in stale_ranges(instance, settings, plan):
         result = definitions.resolve_job_def(documents_job.name).execute_in_process(
             instance=instance,
             run_config=QUIET,
@@ -108,26 +105,9 @@ def run_sync(
         if not result.success and not _only_documents_failed(result):
             summary.aborted = _run_error(result)
             break
-    _take_failures(summary, settings, database, plan, names)
+    _take_failures(summary, database, plan)
     summary.seconds = time.perf_counter() - start
     return summary
-
-
-def _plan(
-    settings: Settings, database: Database, only_roots: list[str]
-) -> tuple[SyncPlan, dict[str, str]]:
-    """Return the plan of the documents under these roots, and every document's file name."""
-    with database.connection() as connection:
-        embedding = settings.embedding
-        space = find_space(connection, embedding.provider, embedding.model, embedding.dimensions)
-        files = list_sources(connection)
-        states = document_states(connection, space.space_id if space else None, None)
-    inside = {file.source_hash for file in files if not only_roots or file.root in only_roots}
-    names = {file.source_hash: Path(file.uri).name for file in files}
-    plan = sync_plan(
-        [state for state in states if state.source_hash in inside], stage_fingerprints(settings)
-    )
-    return plan, names
 
 
 def _take_sources(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> None:
@@ -162,31 +142,20 @@ def _take_documents(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> 
             summary.documents_done += 1
 
 
-def _take_failures(
-    summary: SyncSummary,
-    settings: Settings,
-    database: Database,
-    plan: SyncPlan,
-    names: dict[str, str],
-) -> None:
+def _take_failures(summary: SyncSummary, database: Database, plan: SyncPlan) -> None:
     """List what is failed now, tried in this sync or before: the exit status tells of both."""
-    embedding = settings.embedding
-    with database.connection() as connection:
-        space = find_space(connection, embedding.provider, embedding.model, embedding.dimensions)
-        states = document_states(
-            connection,
-            space.space_id if space else None,
-            [*plan.stale, *(state.source_hash for state in plan.failed)],
-        )
     earlier = {state.source_hash for state in plan.failed}
-    for state in states:
-        if state.status == "failed":
+    with database.connection() as connection:
+        documents = list_documents(connection)
+    for document in documents:
+        known = document.source_hash in earlier
+        if document.status == "failed" and (known or document.source_hash in plan.stale):
             summary.failures.append(
                 {
-                    "source_hash": state.source_hash,
-                    "file": names.get(state.source_hash, state.source_hash[:12]),
-                    "reason": state.failure_reason or "unknown",
-                    "earlier": "yes" if state.source_hash in earlier else "no",
+                    "source_hash": document.source_hash,
+                    "file": Path(document.uris[0]).name,
+                    "reason": document.failure_reason or "unknown",
+                    "earlier": "yes" if known else "no",
                 }
             )
 

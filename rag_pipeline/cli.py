@@ -131,6 +131,31 @@ def _sync(settings: Settings, database: Database, roots: list, as_json: bool) ->
 
 
 @app.command()
+def plan(as_json: JsonOption = False) -> None:
+    """Show what is stale in the store, as ranges of Dagster partitions; no folder is looked at.
+
+    Example: rag plan --json
+    """
+    from assets.automation import stale_ranges
+    from assets.launch import open_instance
+    from rag_pipeline.console import output as console
+    from rag_pipeline.sync.refresh import current_plan
+
+    with _open() as (settings, database), open_instance(settings) as instance:
+        found = current_plan(settings, database)
+        ranges = stale_ranges(instance, settings, found)
+    if as_json:
+        console.print_json({"stale": found.stale, "ranges": ranges, "current": found.current})
+        return
+    for first, last, count in ranges:
+        console.out.print(f"{first}...{last}  [dim]{count} documents[/]")
+    console.out.print(
+        f"{len(found.stale)} documents to be done, {found.current} up to date, "
+        f"{len(found.failed)} failed for good"
+    )
+
+
+@app.command()
 def search(
     query: Annotated[str, typer.Argument(help="Words, a part number, an error code, a question.")],
     limit: LimitOption = 5,

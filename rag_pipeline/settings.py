@@ -6,8 +6,11 @@ needs to be set to start. Secrets come from the environment only.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,9 +76,22 @@ class StructureSettings(Section):
     heading_very_large: float = Field(
         default=1.4, ge=1, description="Size over the text's that allows a full stop at the end"
     )
-    heading_bold_min: float = Field(
-        default=0.93, ge=0, description="Size over the text's that a bold heading has at least"
+    heading_code: float = Field(
+        default=1.15, ge=1, description="Size over the text's from which fixed width is a heading"
     )
+    heading_bold_min: float = Field(
+        default=0.8, ge=0, description="Size over the text's that a bold heading has at least"
+    )
+    heading_bold_characters: int = Field(
+        default=100, ge=1, description="Length of a heading that is bold only"
+    )
+    heading_short: int = Field(
+        default=60, ge=1, description="Length up to which a large heading may end with a full stop"
+    )
+    heading_min_letters: float = Field(
+        default=0.4, ge=0, le=1, description="Share of letters in a heading"
+    )
+    cover_pages: int = Field(default=3, ge=0, description="Pages that may be covers")
 
 
 class ChunkingSettings(Section):
@@ -215,6 +231,42 @@ class Settings(BaseSettings):
     def artifacts_location(self) -> str:
         """Folder or URL of the stage frames."""
         return self.artifacts_url or str(self.data_path / "artifacts")
+
+
+@dataclass(frozen=True)
+class SettingDescription:
+    """One setting: its dotted name in rag.toml, its default, and what it does."""
+
+    name: str
+    default: str
+    description: str
+
+
+def describe_settings() -> list[SettingDescription]:
+    """List every setting, section by section, as `docs/settings.md` shows them."""
+    return [
+        *_describe(Settings, ""),
+        *_describe(SourceSettings, "sources."),
+    ]
+
+
+def _describe(model: type[BaseModel], prefix: str) -> Iterator[SettingDescription]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _describe(kind, f"{prefix}{name}.")
+        elif name not in ("project_dir", "sources"):
+            default = "required" if field.is_required() else _shown(field.default)
+            yield SettingDescription(f"{prefix}{name}", default, field.description or "")
+
+
+def _shown(default: Any) -> str:
+    """Return a default as rag.toml would spell it."""
+    if default is None:
+        return "unset"
+    if isinstance(default, Path):
+        default = str(default)
+    return json.dumps(default, ensure_ascii=False)
 
 
 def find_project_dir() -> Path:

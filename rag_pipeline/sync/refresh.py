@@ -9,6 +9,8 @@ from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
+from rag_pipeline.store.documents import document_states
+from rag_pipeline.store.embeddings import find_space
 from rag_pipeline.store.sources import (
     apply_changes,
     forget_unconfigured_roots,
@@ -16,8 +18,8 @@ from rag_pipeline.store.sources import (
     list_sources,
     register_roots,
 )
-from rag_pipeline.sync.fingerprints import STAGES
-from rag_pipeline.sync.plan import SourceChanges, source_changes
+from rag_pipeline.sync.fingerprints import STAGES, stage_fingerprints
+from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes, sync_plan
 from rag_pipeline.sync.scan import configured_roots, scan
 
 
@@ -30,6 +32,25 @@ class RefreshResult:
     files: int
     source_hashes: set[str]
     """All documents that the store has now."""
+
+
+def current_plan(
+    settings: Settings, database: Database, only_roots: Sequence[str] = ()
+) -> SyncPlan:
+    """Decide what is to be done, from what the store holds now; no folder is looked at.
+
+    `only_roots` limits the plan to the documents under some of the known roots.
+    """
+    embedding = settings.embedding
+    with database.connection() as connection:
+        space = find_space(connection, embedding.provider, embedding.model, embedding.dimensions)
+        states = document_states(connection, space.space_id if space else None, None)
+        if only_roots:
+            inside = {
+                file.source_hash for file in list_sources(connection) if file.root in only_roots
+            }
+            states = [state for state in states if state.source_hash in inside]
+    return sync_plan(states, stage_fingerprints(settings))
 
 
 def refresh_sources(

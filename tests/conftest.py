@@ -1,0 +1,121 @@
+"""Shared fixtures: a real Postgres for the session, a fresh database per test, no network."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from rag_pipeline.settings import Settings
+from rag_pipeline.store import embedded
+from rag_pipeline.store.database import Database, connect
+from rag_pipeline.store.migrations import apply_migrations, create_database
+
+PROJECT_DIR = Path(__file__).parents[1]
+SAMPLES_DIR = PROJECT_DIR / "samples"
+TEMPLATE = "rag_template"
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection that leaves this machine."""
+    real_connect = socket.socket.connect
+
+    def connect_locally(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            host = address[0]
+            if host != "localhost" and not ipaddress.ip_address(host).is_loopback:
+                raise OSError(f"a test tried to reach {host}")
+        real_connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect_locally)
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep settings and Dagster homes of the developer's shell out of the tests."""
+    for name in list(os.environ):
+        if name.startswith("RAG_") and name != "RAG_BENCH_DATA":
+            monkeypatch.delenv(name)
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+
+
+@pytest.fixture(scope="session")
+def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Postgres server for the session, with a migrated template database."""
+    data_dir = tmp_path_factory.mktemp("server")
+    maintenance = embedded.start(data_dir)
+    create_database(maintenance, TEMPLATE)
+    with connect(_with_database(maintenance, TEMPLATE)) as connection:
+        apply_migrations(connection)
+    yield maintenance
+    embedded.stop(data_dir)
+
+
+@pytest.fixture
+def database_url(server_url: str) -> Iterator[str]:
+    """The URL of a fresh, migrated, empty database."""
+    name = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                sql.Identifier(name), sql.Identifier(TEMPLATE)
+            )
+        )
+    yield _with_database(server_url, name)
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+        )
+
+
+@pytest.fixture(scope="session")
+def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the local model's graph, built once per session."""
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture
+def settings(tmp_path: Path, database_url: str, models_dir: Path) -> Settings:
+    """Settings of an empty project folder with a fresh database."""
+    project_dir = tmp_path / "project"
+    (project_dir / ".rag").mkdir(parents=True)
+    (project_dir / ".rag" / "models").symlink_to(models_dir, target_is_directory=True)
+    return Settings.load(project_dir, database_url=_secret(database_url))
+
+
+@pytest.fixture
+def database(settings: Settings) -> Iterator[Database]:
+    """An open, empty, migrated database."""
+    database = Database.open(settings)
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="session")
+def bench_data() -> Path:
+    """The folder of the benchmark data; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("RAG_BENCH_DATA", PROJECT_DIR.parent / "shared" / "bench"))
+    if not folder.is_dir():
+        pytest.skip(f"benchmark data not found in {folder} (set RAG_BENCH_DATA)")
+    return folder
+
+
+def _secret(value: str) -> Any:
+    from pydantic import SecretStr
+
+    return SecretStr(value)
+
+
+def _with_database(url: str, name: str) -> str:
+    from urllib.parse import urlsplit, urlunsplit
+
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))

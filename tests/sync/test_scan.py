@@ -1,0 +1,78 @@
+"""Scanning folders: globs, hashes only where needed, trouble that stays with its file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from rag_pipeline.errors import SourceError
+from rag_pipeline.store.sources import SourceRoot
+from rag_pipeline.sync.scan import path_root, scan
+
+
+def names(root: Path, found: list) -> list[str]:
+    return [Path(item.uri).relative_to(root).as_posix() for item in found]
+
+
+def test_globs_take_and_leave_out(tmp_path: Path) -> None:
+    for name in ("a.pdf", "B.PDF", "notes.txt", "sub/c.pdf", "sub/draft/d.pdf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    root = SourceRoot(str(tmp_path), exclude=("**/draft/**",))
+    assert names(tmp_path, scan([root], {}).files) == ["B.PDF", "a.pdf", "sub/c.pdf"]
+
+
+def test_hash_is_sha256_of_the_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(b"abc")
+    (found,) = scan([SourceRoot(str(tmp_path))], {}).files
+    # The well-known test vector of FIPS 180.
+    assert found.source_hash == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert found.size == 3
+
+
+def test_an_untouched_file_is_not_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(b"abc")
+    root = SourceRoot(str(tmp_path))
+    first = scan([root], {})
+    assert first.hashed == 1
+    known = {item.uri: item for item in first.files}
+    again = scan([root], known)
+    assert again.hashed == 0
+    assert again.files == first.files
+    os.utime(path, ns=(1, 1))
+    assert scan([root], known).hashed == 1
+
+
+def test_a_missing_root_is_a_problem_not_an_empty_folder(tmp_path: Path) -> None:
+    found = scan([SourceRoot(str(tmp_path / "gone"))], {})
+    assert found.roots == []
+    assert "is not there" in found.problems[0]
+
+
+def test_a_name_that_is_no_text_fails_alone(tmp_path: Path) -> None:
+    (tmp_path / "good.pdf").write_bytes(b"1")
+    bad = os.fsencode(tmp_path) + b"/bad\xff.pdf"
+    try:
+        Path(os.fsdecode(bad)).write_bytes(b"2")
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    found = scan([SourceRoot(str(tmp_path))], {})
+    assert names(tmp_path, found.files) == ["good.pdf"]
+    assert "not valid text" in found.problems[0]
+
+
+def test_a_single_file_is_a_root(tmp_path: Path) -> None:
+    path = tmp_path / "only.pdf"
+    path.write_bytes(b"x")
+    (found,) = scan([path_root(path)], {}).files
+    assert found.uri == str(path.resolve())
+    assert found.source_hash == hashlib.sha256(b"x").hexdigest()
+
+
+def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"nowhere does not exist; give a folder"):
+        path_root(tmp_path / "nowhere")

@@ -1,0 +1,64 @@
+"""Settings: defaults < rag.toml < environment; mistakes are named; documentation is complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.settings import Settings, describe_settings, find_project_dir
+from tests.conftest import PROJECT_DIR
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "rag.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
+    settings = Settings.load(tmp_path)
+    assert settings.data_path == tmp_path.resolve() / ".rag"
+    assert settings.database_url is None
+    assert (settings.search.weights.text, settings.search.weights.vector) == (2.0, 1.0)
+
+
+def test_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "[search]\nlimit = 7\n[search.weights]\ntext = 3\n")
+    assert Settings.load(tmp_path).search.limit == 7
+    monkeypatch.setenv("RAG_SEARCH__LIMIT", "9")
+    settings = Settings.load(tmp_path)
+    assert (settings.search.limit, settings.search.weights.text) == (9, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[search]\nlimt = 7\n", "search.limt"),
+        ("[search]\nlimit = 0\n", "search.limit"),
+        ("[search\n", "not valid TOML"),
+        ('database_url = "postgresql://a:b@c/d"\n', "RAG_DATABASE_URL"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        Settings.load(write(tmp_path, text))
+
+
+def test_the_password_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://kim:hunter2@db/rag")
+    assert "hunter2" not in repr(Settings.load(tmp_path))
+
+
+def test_the_project_is_found_from_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = write(tmp_path, "") / "a" / "b"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    assert find_project_dir().resolve() == tmp_path.resolve()
+
+
+def test_every_setting_is_documented() -> None:
+    text = (PROJECT_DIR / "docs" / "settings.md").read_text(encoding="utf-8")
+    for setting in describe_settings():
+        row = f"| `{setting.name}` | `{setting.default}` | {setting.description} |"
+        assert row in text, f"docs/settings.md lacks: {row}"
