@@ -1,1 +1,25 @@
 """Text to lexemes with positions, for documents and queries alike."""
+
+from rag_pipeline.analysis.analyzer import (
+    ANALYSIS_VERSION,
+    Lexemes,
+    analyze,
+    analyze_batch,
+    query_lexemes,
+)
+from rag_pipeline.analysis.search_vector import (
+    SearchVector,
+    to_search_vector,
+    to_search_vectors,
+)
+
+__all__ = [
+    "ANALYSIS_VERSION",
+    "Lexemes",
+    "SearchVector",
+    "analyze",
+    "analyze_batch",
+    "query_lexemes",
+    "to_search_vector",
+    "to_search_vectors",
+]

@@ -1,0 +1,93 @@
+"""The analyser: text to lexemes with positions, one for documents and queries alike.
+
+The design that keeps queries independent of language detection, which five words do not allow: a
+document is indexed under the exact form of each word *and* its stem by the document's language; a
+query is expanded by every language present in the corpus. So `filters` finds `filter` in
+an English document whether or not the query was recognised as English, and finds `filters` in any
+document. A stem by a language that a document is not in is a word that hardly any document has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rag_pipeline.analysis.expansion import (
+    Expansion,
+    expand_hangul,
+    expand_unspaced,
+    expand_word,
+)
+from rag_pipeline.analysis.stemming import has_stemmer, stemmer
+from rag_pipeline.analysis.tokens import normalize, tokenize
+
+ANALYSIS_VERSION = "1"
+"""Part of the fingerprint of stored search vectors: raised whenever the same text would give
+other lexemes."""
+
+Lexemes = list[tuple[str, int]]
+"""Lexemes and their positions, from 1; lexemes that stand for the same word share a position."""
+
+_CACHED_TOKENS = 100_000
+_CACHED_LENGTH = 64
+_caches: dict[str, dict[str, Expansion]] = {}
+
+
+def analyze(text: str, language: str) -> Lexemes:
+    """Return the lexemes of `text`, a document in `language` (ISO 639-1, or `und`: no stems).
+
+    Any text is allowed; never raises. Stop words are lexemes like others, so that phrases work.
+    """
+    lexemes: Lexemes = []
+    append = lexemes.append
+    position = 1
+    cache = _cache(language)
+    expand = _expander(language)
+    for token, kind in tokenize(normalize(text)):
+        expansion = cache.get(token)
+        if expansion is None:
+            expansion = expand(token, kind)
+            if len(token) <= _CACHED_LENGTH:
+                cache[token] = expansion
+        for lexeme, offset in expansion.lexemes:
+            append((lexeme, position + offset))
+        position += expansion.span
+    return lexemes
+
+
+def analyze_batch(texts: Sequence[str], language: str) -> list[Lexemes]:
+    """Return `analyze` of each text, in order."""
+    return [analyze(text, language) for text in texts]
+
+
+def query_lexemes(query: str, languages: Sequence[str]) -> list[str]:
+    """Return the distinct lexemes to search for, in the query's order.
+
+    `languages` are those of the documents searched; the query's own need not be known.
+    """
+    stemming = dict.fromkeys(language for language in languages if has_stemmer(language))
+    found: dict[str, None] = {}
+    for language in stemming or ("und",):
+        found.update(dict.fromkeys(lexeme for lexeme, _ in analyze(query, language)))
+    return list(found)
+
+
+def _cache(language: str) -> dict[str, Expansion]:
+    """Expansions of tokens seen: words repeat, so that most are looked up."""
+    key = language if has_stemmer(language) else "und"
+    cache = _caches.setdefault(key, {})
+    if len(cache) >= _CACHED_TOKENS:
+        cache = _caches[key] = {}
+    return cache
+
+
+def _expander(language: str) -> Callable[[str, str | None], Expansion]:
+    stem = stemmer(language)
+
+    def expand(token: str, kind: str | None) -> Expansion:
+        if kind == "hangul":
+            return expand_hangul(token)
+        if kind == "unspaced":
+            return expand_unspaced(token)
+        return expand_word(token, stem)
+
+    return expand
