@@ -355,3 +355,48 @@ def test_tokens_are_counted_in_few_calls() -> None:
         writer.paragraph("word " * 500)
     chunk(writer.frame(), ChunkingSettings(target_tokens=64), counting)
     assert calls <= 8
+
+
+def test_rows_and_headers_above_the_budget_are_cut_and_bounds_hold() -> None:
+    writer = Writer()
+    writer.heading(1, "Wide")
+    header = [f"column{i}" for i in range(60)]
+    row = [" ".join(f"r{r}c{c}" for c in range(100)) for r in range(4)]
+    writer.table([header, row, ["short", "row"]])
+    result = chunks_of(writer, 64)
+    assert result["token_count"].max() <= 64
+    words = set(" ".join(result["content"]).split())
+    assert {*header, *" ".join(row).split(), "short", "row"} <= words
+
+
+def test_headings_without_text_do_not_stand_alone() -> None:
+    writer = Writer()
+    writer.heading(2, "Chapter 3")
+    writer.heading(1, "Choosing a pump")
+    writer.add("figure", "")
+    writer.heading(2, "Size")
+    writer.paragraph("Small.")
+    writer.heading(2, "Weight")
+    writer.paragraph("Light.")
+    result = chunks_of(writer)
+    assert result["content"].tolist() == [
+        "Chapter 3\n\nChoosing a pump\n\nSize\n\nSmall.",
+        "Weight\n\nLight.",
+    ]
+    assert result["breadcrumb_trail"].tolist() == [
+        "Choosing a pump > Size",
+        "Choosing a pump > Weight",
+    ]
+
+
+def test_a_procedure_that_begins_inside_a_chunk_has_its_title_on_top() -> None:
+    writer = Writer()
+    writer.heading(1, "Replacing the filter")
+    writer.paragraph(" ".join(["first"] * 50))
+    writer.paragraph(" ".join(["second"] * 30))
+    writer.steps(["1. Open.", "2. Close."])
+    contents = chunks_of(writer, 60)["content"].tolist()
+    assert contents[0].startswith("Replacing the filter\n\nfirst")
+    assert contents[1] == (
+        "Replacing the filter\n\n" + " ".join(["second"] * 30) + "\n1. Open.\n2. Close."
+    )
