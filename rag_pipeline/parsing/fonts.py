@@ -54,13 +54,18 @@ def is_bold_font(name: str, weight: int, flags: int) -> bool:
     return bool(flags & FORCE_BOLD_FLAG) or weight >= BOLD_WEIGHT
 
 
-def is_monospace_font(name: str, flags: int) -> bool:
+def is_monospace_font(name: str, flags: int, *, asian: bool = False) -> bool:
     """Decide from the name, then from the flag.
+
+    Chinese, Japanese and Korean fonts (`asian`: the page has such text) carry the flag because all
+    ideographs are of one width; it says nothing there.
 
     >>> is_monospace_font("CMTT10", 0), is_monospace_font("Helvetica", 0)
     (True, False)
+    >>> is_monospace_font("Ume-Mincho", 1, asian=True), is_monospace_font("Special", 1)
+    (False, True)
     """
-    return bool(_MONOSPACE.search(name)) or bool(flags & FIXED_PITCH_FLAG)
+    return bool(_MONOSPACE.search(name)) or (bool(flags & FIXED_PITCH_FLAG) and not asian)
 
 
 def is_italic_font(name: str, flags: int) -> bool:

@@ -30,6 +30,7 @@ from rag_pipeline.text import clean_text
 BROKEN_HYPHEN = "\ufffe"
 """PDFium puts it for a hyphen at the end of a line whose word goes on in the next."""
 _WORD = re.compile(r"[^\s\x00\ufffe]+\ufffe?|\ufffe")
+_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff]")
 _SYMBOL_BULLETS = str.maketrans(
     {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf0a8": "▪", "\uf076": "❖"}
@@ -91,6 +92,8 @@ class _PageReader:
         self.name_buffer = ctypes.create_string_buffer(256)
         self.fonts: dict[int, _FontFacts] = {}
         self.runs: dict[int, _Run] = {}
+        self.asian = False
+        """The page has Chinese, Japanese or Korean text."""
 
     def page_text(self) -> str:
         """All characters of the page, one code unit an index."""
@@ -131,7 +134,7 @@ class _PageReader:
             name,
             is_bold_font(name, weight, flags),
             is_italic_font(name, flags),
-            is_monospace_font(name, flags),
+            is_monospace_font(name, flags, asian=self.asian),
         )
         self.fonts[address] = facts
         return facts
@@ -198,8 +201,10 @@ def _raw_words(reader: _PageReader) -> list[_RawWord]:
     """Split the page's text at white space and locate each word."""
     words: list[_RawWord] = []
     object_at, runs = reader.object_at, reader.runs
+    text = reader.page_text()
+    reader.asian = bool(_ASIAN.search(text))
     previous = -1
-    for match in _WORD.finditer(reader.page_text()):
+    for match in _WORD.finditer(text):
         start, end = match.span()
         last = object_at(end - 1)
         # The characters of an object are neighbours: the word between two of one is its own.

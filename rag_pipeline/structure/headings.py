@@ -3,90 +3,177 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.contents import is_contents_title
 from rag_pipeline.structure.items import Document, Item
 from rag_pipeline.structure.numbering import parse_numbering
+from rag_pipeline.structure.signals import (
+    is_admonition,
+    is_capitals,
+    is_caption,
+    is_heading_label,
+    is_signal_word,
+)
 
-_CAPTION = re.compile(
-    r"^(?:fig(?:ure)?s?\.?|tab(?:le)?s?\.?|abb(?:ildung)?\.?|tabelle|beispiel|example|listing|tableau"
-    r"|figura|tabla|equation|eq\.|chart|plate|exhibit|diagram|bild|"
-    r"図|表|图|圖|그림|표|예제|例|示例|사진|写真)\s*[A-Z]?[.\-]?\s*\d+(?:[.\-–]\d+)*",
-    re.IGNORECASE,
-)
-_ADMONITION = re.compile(
-    r"^[\W_]*(?:warning|caution|danger|notice|note|important|attention|tip|hint|warnung|vorsicht"
-    r"|gefahr|hinweis|achtung|wichtig|tipp|anmerkung|avertissement|remarque|advertencia|precaución"
-    r"|nota|avviso|attenzione|경고|주의|위험|참고|알림|중요|警告|注意|危険|危险|重要|注記|注|ヒント"
-    r"|メモ|提示|小心|備考)(?:[\s!:.：！\]—–-]|$)",
-    re.IGNORECASE,
-)
 _LETTERS = re.compile(r"[^\W\d_]")
-_NO_HEADING_END = ".,;、，。；"
-
-
-def is_caption(text: str) -> bool:
-    """Does it begin like the caption of a figure or table?
-
-    >>> is_caption("Figure 3-1. Oil filter"), is_caption("표 2 오류 코드"), is_caption("Figures")
-    (True, True, False)
-    """
-    return bool(_CAPTION.match(text))
-
-
-def is_admonition(text: str) -> bool:
-    """Does it begin with a signal word?
-
-    >>> is_admonition("WARNING: hot"), is_admonition("주의! 뜨거움"), is_admonition("Notes on use")
-    (True, True, False)
-    """
-    return bool(_ADMONITION.match(text))
-
-
-def is_capitals(text: str) -> bool:
-    """Is every letter of a cased script a capital?
-
-    >>> is_capitals("SAFETY 1"), is_capitals("Safety"), is_capitals("안전")
-    (True, False, False)
-    """
-    return text.upper() == text and text.lower() != text
+_BULLET = re.compile(r"^(?:[•◦▪▫●○■□◆◇▶►▸➢➔→✓✔❖‣⁃∙·※★☆ㆍ]|[-–—*+o]\s)")
+_ADDRESS = re.compile(r"^(?:https?://|www\.|ftp://)|^\S+@\S+\.\w+$", re.IGNORECASE)
+_IMPRINT = re.compile(
+    r"^(?:copyright|©|\(c\)|last updated?|all rights|(?:version|release|revision|rev\.|edition)\W*[\dv]"
+    r"|(?:\w+ \d{1,2}, )?\d{4}$|.{0,4}\d{4}年)",
+    re.IGNORECASE,
+)
+_SENTENCE_END = ".,;、，。；"
 
 
 def mark_headings(document: Document, settings: StructureSettings) -> None:
     """Give headings their role; levels come later."""
-    for item in document.undecided():
-        if item.kind not in ("text", "code") or not item.title or not item.upright:
+    edges = _left_edges(document)
+    aligned = _common_edges(document)
+    for at, item in enumerate(document.items):
+        if item.role or not item.title or not item.upright:
             continue
         item.numbering = parse_numbering(item.title)
-        if reason := _heading_reason(item, document, settings):
+        if not _may_be_heading(item, document, settings):
+            continue
+        reason = _reason(item, at, document, settings, edges)
+        if reason and _is_aligned(item, aligned):
             item.decide("heading", f"heading: {reason}")
 
 
-def _heading_reason(item: Item, document: Document, settings: StructureSettings) -> str | None:
+def _left_edges(document: Document) -> set[int]:
+    """Left edges (in 1/200 of the width) that body text often has, for definition lists."""
+    counts: Counter[int] = Counter()
+    for item in document.items:
+        if not item.role and item.kind == "text" and abs(item.size - document.body_size) < 0.6:
+            counts[round(item.x0 * 200)] += len(item.title)
+    total = sum(counts.values())
+    return {edge for edge, count in counts.items() if count > 0.12 * total}
+
+
+def _common_edges(document: Document) -> set[int]:
+    """Left edges (in 1/200 of the width) at which several blocks of the document start."""
+    counts = Counter(round(item.x0 * 200) for item in document.items if item.kind != "figure")
+    needed = max(3, 0.004 * len(document.items))
+    if document.page_count < 4:
+        return set(range(201))
+    return {
+        edge for edge in counts if counts[edge] + counts[edge - 1] + counts[edge + 1] >= needed
+    }
+
+
+def _is_aligned(item: Item, edges: set[int]) -> bool:
+    """Headings start where other blocks start, or are centred; text in drawings is anywhere."""
+    if round(item.x0 * 200) in edges:
+        return True
+    middle = (item.x0 + item.x1) / 2
+    column = (item.column_x0 + item.column_x1) / 2
+    return abs(middle - 0.5) < 0.015 or abs(middle - column) < 0.015 or (
+        item.column_x1 - item.x1 < 0.01 and item.column_x1 - item.column_x0 > 0.4
+    )
+
+
+def _own_font(item: Item, document: Document) -> bool:
+    """Is it set in another family than the text?"""
+    return item.font.split("-")[0][:6] != document.body_font.split("-")[0][:6]
+
+
+def _may_be_heading(item: Item, document: Document, settings: StructureSettings) -> bool:
+    """What no heading is: long text, captions, warnings, list items, addresses, formulas."""
     title = item.title
     if len(title) > settings.heading_max_characters or item.lines > settings.heading_max_lines:
-        return None
-    if not _LETTERS.search(title) or is_caption(title):
-        return None
-    if is_admonition(title) and item.size < document.body_size * settings.heading_large:
-        return None
+        return False
+    if is_caption(title) or is_signal_word(title) or _ADDRESS.match(title):
+        return False
+    if _BULLET.match(title):
+        return False
+    if not _LETTERS.search(title):
+        return is_heading_label(title) and item.size > document.body_size * 1.3
+    if is_admonition(item.text, item.bold_lead) and not item.numbering:
+        return False
+    if item.page <= settings.cover_pages and _IMPRINT.match(title):
+        return False
+    bare = title[item.numbering.length :] if item.numbering else title
+    letters = len(_LETTERS.findall(bare))
+    return letters >= settings.heading_min_letters * len(bare.replace(" ", ""))
+
+
+def _reason(
+    item: Item, at: int, document: Document, settings: StructureSettings, edges: set[int]
+) -> str | None:
+    """Why the block is a heading, or None."""
     body = document.body_size or item.size or 1.0
     ratio = item.size / body
     bold = item.bold and not document.body_bold
-    numbered = item.numbering is not None
-    if title[-1] in _NO_HEADING_END and not (numbered and ratio >= settings.heading_large):
-        if ratio < settings.heading_very_large:
-            return None
-    if is_contents_title(title) and (ratio >= 1 or bold):
+    if is_contents_title(item.title) and (ratio >= 1 or bold):
         return "title of a contents page"
-    if ratio >= settings.heading_large and not item.monospace:
+    large = ratio >= settings.heading_large
+    if item.kind == "code" and ratio < settings.heading_code:
+        return None
+    if _ends_like_sentence(item, ratio, settings):
+        return None
+    if large:
         return f"{item.size:g} pt over {body:g} pt text"
-    if bold and ratio >= settings.heading_bold_min and not item.monospace:
-        if title[-1] in ":：" and not numbered:
-            return None
-        return "bold"
-    if numbered and item.numbering and item.lines == 1:
-        if item.numbering.is_worded and len(title) < 100 and ratio >= 1:
-            return "numbered by a word"
+    if item.monospace:
+        return None
+    if bold and ratio >= settings.heading_bold_min:
+        return _bold_reason(item, at, document, settings, edges)
+    if item.numbering and item.numbering.is_worded and item.lines == 1 and ratio >= 1:
+        return "numbered by a word" if len(item.title) < 90 else None
     return None
+
+
+def _ends_like_sentence(item: Item, ratio: float, settings: StructureSettings) -> bool:
+    if item.title[-1] not in _SENTENCE_END or item.title.endswith("..."):
+        return False
+    if item.numbering and (ratio >= settings.heading_large or item.numbering.depth > 1):
+        return False
+    if ratio >= settings.heading_very_large:
+        return False
+    return item.title[-1] != "." or len(item.title) > settings.heading_short or ratio < 1.08
+
+
+def _bold_reason(
+    item: Item, at: int, document: Document, settings: StructureSettings, edges: set[int]
+) -> str | None:
+    """A bold line of about the text's size: a heading if it stands alone and looks like a title."""
+    title = item.title
+    numbered = item.numbering is not None
+    following = next_item(document, at)
+    if following is not None and _same_row(item, following):
+        return None
+    if numbered:
+        return "bold and numbered"
+    own_font = _own_font(item, document)
+    if title[-1] in ":：" or title[0] in "([{-–<\"'\\/" or (title[:1].islower() and not own_font):
+        return None
+    if len(title) > settings.heading_bold_characters or item.lines > 2:
+        return None
+    if following is None or (not own_font and _is_term(item, following, edges)):
+        return None
+    if item.size < document.body_size * 0.97 and not own_font:
+        return None
+    return "bold capitals" if is_capitals(title) else "bold line"
+
+
+def next_item(document: Document, at: int) -> Item | None:
+    """The block that is read after item `at`, furniture and figures aside."""
+    for item in document.items[at + 1 : at + 8]:
+        if item.role not in ("page_header", "page_footer", "figure") and item.title:
+            return item
+    return None
+
+
+def _same_row(a: Item, b: Item) -> bool:
+    return a.page == b.page and min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5 * (a.y1 - a.y0)
+
+
+def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
+    """A term of a definition list: what follows stands further in than the text usually does."""
+    if following.page != item.page or following.x0 < item.x0 + 0.012:
+        return False
+    if following.role or _BULLET.match(following.title):
+        return False
+    return round(item.x0 * 200) in edges or round(following.x0 * 200) not in edges

@@ -8,10 +8,14 @@ from rag_pipeline.frames import StructuredBlocks, check, empty
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.contents import mark_contents
 from rag_pipeline.structure.furniture import mark_furniture
-from rag_pipeline.structure.headings import is_caption, mark_headings
+from rag_pipeline.structure.headings import mark_headings
 from rag_pipeline.structure.items import Document, read_items
 from rag_pipeline.structure.levels import set_levels
 from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lists
+from rag_pipeline.structure.merging import merge_headings
+from rag_pipeline.structure.sequences import mark_sequences
+from rag_pipeline.structure.signals import is_caption
+from rag_pipeline.structure.titles import mark_cover
 from rag_pipeline.structure.trails import trails_of
 
 STRUCTURE_VERSION = "1"
@@ -31,6 +35,9 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     mark_furniture(document, settings)
     mark_contents(document, settings)
     mark_headings(document, settings)
+    mark_sequences(document, settings)
+    merge_headings(document)
+    mark_cover(document, settings)
     mark_captions(document)
     mark_admonitions(document)
     mark_lists(document)
@@ -70,9 +77,13 @@ def group_tables(document: Document, group: int) -> int:
 
 
 def _frame(blocks: pd.DataFrame, document: Document) -> pd.DataFrame:
+    """The structured frame; blocks that were absorbed into a heading are left out."""
+    document.items = [item for item in document.items if item.role != "absorbed"]
     items = document.items
     sections, trails = trails_of(document)
-    frame = blocks.copy()
+    frame = blocks.iloc[[item.index for item in items]].reset_index(drop=True)
+    for name in ("x0", "y0", "x1", "y1", "text"):
+        frame[name] = [getattr(item, name) for item in items]
     frame["role"] = [item.role for item in items]
     frame["heading_level"] = pd.array([item.level for item in items], dtype="Int64")
     frame["list_level"] = pd.array([item.list_level for item in items], dtype="Int64")

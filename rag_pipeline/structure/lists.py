@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rag_pipeline.structure.headings import is_admonition
 from rag_pipeline.structure.items import Document, Item
+from rag_pipeline.structure.signals import is_admonition
 
 _BULLET = re.compile(r"^(?:[•◦▪▫●○■□◆◇▶►▸➢➔→✓✔❖‣⁃∙·※★☆ㆍ]\s*|[-–—*+o]\s+)(?=\S)")
 _STEP = re.compile(
@@ -104,5 +104,5 @@ def _close(current: list[Item], group: int) -> None:
 def mark_admonitions(document: Document) -> None:
     """Give warnings and notes their role."""
     for item in document.undecided():
-        if item.kind == "text" and item.upright and is_admonition(item.title):
+        if item.kind == "text" and item.upright and is_admonition(item.text, item.bold_lead):
             item.decide("admonition", "admonition: signal word")

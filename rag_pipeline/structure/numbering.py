@@ -44,8 +44,8 @@ _DECIMAL = re.compile(
 )
 _INTEGER = re.compile(r"^(?P<number>\d{1,3})(?P<dot>[.)]?)(?P<space>\s+)(?=\S)")
 _LETTERED = re.compile(r"^(?P<letter>[A-Z])(?P<rest>(?:[.\-]\d{1,3})+)\.?(?:[\s:]+)(?=\S)")
-_LETTER = re.compile(r"^(?P<letter>[A-Z])[.)]\s+(?=\S)")
-_ROMAN = re.compile(r"^(?P<roman>[IVXLC]{1,6})[.)]\s+(?=\S)")
+_LETTER = re.compile(r"^\(?(?P<letter>[A-Za-z])[.)]\s+(?=\S)")
+_ROMAN = re.compile(r"^\(?(?P<roman>[IVXLC]{1,6}|[ivxlc]{1,6})[.)]\s+(?=\S)")
 
 
 class Numbering(NamedTuple):
@@ -87,7 +87,7 @@ def parse_numbering(text: str) -> Numbering | None:
 def _numeric(text: str) -> Numbering | None:
     if match := _DECIMAL.match(text):
         parts = re.findall(r"\d+", match["number"])
-        if any(len(part) > 1 and part[0] == "0" for part in parts):
+        if any(part[0] == "0" for part in parts[1:]):  # 16.0 is a measure, 1.05 a decimal fraction
             return None
         return Numbering("decimal", len(parts), parts[-1], ".".join(parts[:-1]), match.end())
     if match := _EAST_ASIAN.match(text):
@@ -133,7 +133,8 @@ def _lettered(text: str) -> Numbering | None:
     if match := _LETTERED.match(text):
         parts = [match["letter"], *re.findall(r"\d+", match["rest"])]
         return Numbering("letter", len(parts), parts[-1], ".".join(parts[:-1]), match.end())
-    if (match := _ROMAN.match(text)) and is_roman(match["roman"]) and match["roman"] not in "CDLM":
+    match = _ROMAN.match(text)
+    if match and is_roman(match["roman"].upper()) and match["roman"].upper() not in ("C", "D", "L"):
         return Numbering("roman", 1, match["roman"], "", match.end())
     if match := _LETTER.match(text):
         return Numbering("letter", 1, match["letter"], "", match.end())
