@@ -12,6 +12,7 @@ RagError
 │   │   └── NoTextError              pages without any readable text
 │   ├── ChangedMeanwhileError    the file is not the one that was scanned
 │   ├── UpstreamMissingError     a stage was asked for whose input is not current
+│   ├── InternalError            a fault of this program, met by one document
 │   └── EmbeddingError       texts could not be embedded
 │       └── EmbeddingReplyError      a provider's reply failed the checks
 └── StoreError               Postgres or the artifact store
@@ -121,6 +122,12 @@ class ChangedMeanwhileError(DocumentError):
 
 class UpstreamMissingError(DocumentError):
     """A stage was asked for alone, and the frame that it reads is absent or outdated."""
+
+    permanent = False
+
+
+class InternalError(DocumentError):
+    """A fault of this program, met by one document; the next sync tries again."""
 
     permanent = False
 

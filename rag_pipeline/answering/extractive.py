@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_pipeline.analysis import query_lexemes
-from rag_pipeline.chunking import sentences
+from rag_pipeline.chunking.splitting import sentences
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search import SearchResult
 from rag_pipeline.text import one_line

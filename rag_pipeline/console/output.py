@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -18,10 +18,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from rag_pipeline.answering import Answer
-from rag_pipeline.search import SearchResponse, SearchResult
 from rag_pipeline.sync.progress import Progress as Step
 from rag_pipeline.sync.progress import listening
+
+if TYPE_CHECKING:
+    from rag_pipeline.answering import Answer
+    from rag_pipeline.search import SearchResponse, SearchResult
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)

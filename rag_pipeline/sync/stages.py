@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,7 +17,7 @@ from rag_pipeline.chunking import chunk
 from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.errors import (
     ChangedMeanwhileError,
-    DocumentError,
+    InternalError,
     RagError,
     UpstreamMissingError,
 )
@@ -25,6 +26,9 @@ from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -91,9 +95,13 @@ def run_stages(task: StageTask) -> StageResult:
     except RagError as error:
         return StageResult(task.source_hash, reports, failed_stage=stage, error=error)
     except Exception as error:  # a fault of ours must fail this document, not the sync
-        wrapped = DocumentError(f"{type(error).__name__}: {error}", document=task.name)
-        wrapped.__cause__ = error
-        return StageResult(task.source_hash, reports, failed_stage=stage, error=wrapped)
+        logger.exception("%s failed at %s", task.name, stage)
+        fault = InternalError(
+            f"{type(error).__name__}: {error}",
+            document=task.name,
+            hint="this is a fault of the program: please report it",
+        )
+        return StageResult(task.source_hash, reports, failed_stage=stage, error=fault)
     return StageResult(task.source_hash, reports)
 
 
