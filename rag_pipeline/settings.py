@@ -91,6 +91,10 @@ class StructureSettings(Section):
     heading_min_letters: float = Field(
         default=0.4, ge=0, le=1, description="Share of letters in a heading"
     )
+    rare_style_min_headings: int = Field(
+        default=20, ge=1, description="Headings that a document has before rare styles are dropped"
+    )
+    rare_style_max: int = Field(default=6, ge=0, description="Headings of a rare style, at most")
     cover_pages: int = Field(default=3, ge=0, description="Pages that may be covers")
 
 

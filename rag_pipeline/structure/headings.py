@@ -31,7 +31,8 @@ _SENTENCE_END = ".,;、，。；"
 def mark_headings(document: Document, settings: StructureSettings) -> None:
     """Give headings their role; levels come later."""
     edges = _left_edges(document)
-    aligned = _common_edges(document)
+    aligned = _common_edges(document, [item.x0 for item in document.items])
+    aligned_right = _common_edges(document, [item.x1 for item in document.items])
     for at, item in enumerate(document.items):
         if item.role or not item.title or not item.upright:
             continue
@@ -39,7 +40,7 @@ def mark_headings(document: Document, settings: StructureSettings) -> None:
         if not _may_be_heading(item, document, settings):
             continue
         reason = _reason(item, at, document, settings, edges)
-        if reason and _is_aligned(item, aligned):
+        if reason and _is_aligned(item, aligned, aligned_right):
             item.decide("heading", f"heading: {reason}")
 
 
@@ -53,9 +54,9 @@ def _left_edges(document: Document) -> set[int]:
     return {edge for edge, count in counts.items() if count > 0.12 * total}
 
 
-def _common_edges(document: Document) -> set[int]:
-    """Left edges (in 1/200 of the width) at which several blocks of the document start."""
-    counts = Counter(round(item.x0 * 200) for item in document.items if item.kind != "figure")
+def _common_edges(document: Document, values: list[float]) -> set[int]:
+    """Edges (in 1/200 of the width) that several blocks of the document share."""
+    counts = Counter(round(value * 200) for value in values)
     needed = max(3, 0.004 * len(document.items))
     if document.page_count < 4:
         return set(range(201))
@@ -64,20 +65,13 @@ def _common_edges(document: Document) -> set[int]:
     }
 
 
-def _is_aligned(item: Item, edges: set[int]) -> bool:
-    """Headings start where other blocks start, or are centred; text in drawings is anywhere."""
-    if round(item.x0 * 200) in edges:
+def _is_aligned(item: Item, left: set[int], right: set[int]) -> bool:
+    """Headings start or end where others do, or are centred; text in drawings is anywhere."""
+    if round(item.x0 * 200) in left or round(item.x1 * 200) in right:
         return True
     middle = (item.x0 + item.x1) / 2
     column = (item.column_x0 + item.column_x1) / 2
-    return abs(middle - 0.5) < 0.015 or abs(middle - column) < 0.015 or (
-        item.column_x1 - item.x1 < 0.01 and item.column_x1 - item.column_x0 > 0.4
-    )
-
-
-def _own_font(item: Item, document: Document) -> bool:
-    """Is it set in another family than the text?"""
-    return item.font.split("-")[0][:6] != document.body_font.split("-")[0][:6]
+    return abs(middle - 0.5) < 0.015 or abs(middle - column) < 0.015
 
 
 def _may_be_heading(item: Item, document: Document, settings: StructureSettings) -> bool:
@@ -146,8 +140,10 @@ def _bold_reason(
         return None
     if numbered:
         return "bold and numbered"
-    own_font = _own_font(item, document)
-    if title[-1] in ":：" or title[0] in "([{-–<\"'\\/" or (title[:1].islower() and not own_font):
+    own_font = document.has_own_font(item)
+    if title[-1] in ":：" or (
+        not own_font and (title[0] in "([{-–<\"'\\/" or title[:1].islower())
+    ):
         return None
     if len(title) > settings.heading_bold_characters or item.lines > 2:
         return None
@@ -177,3 +173,22 @@ def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
     if following.role or _BULLET.match(following.title):
         return False
     return round(item.x0 * 200) in edges or round(following.x0 * 200) not in edges
+
+
+def drop_rare_styles(document: Document, settings: StructureSettings) -> None:
+    """Where headings are bold, a few large lines that are not are text of drawings.
+
+    Lines at the top of a page stay: chapters may have a style of their own.
+    """
+    headings = [item for item in document.items if item.role == "heading"]
+    bold = sum(item.bold for item in headings)
+    if len(headings) < settings.rare_style_min_headings or bold < 0.75 * len(headings):
+        return
+    counts = Counter((item.size, item.font) for item in headings if not item.bold)
+    for item in headings:
+        rare = counts[item.size, item.font] <= settings.rare_style_max
+        if item.bold or item.numbering or not rare or is_contents_title(item.title):
+            continue
+        first = next((one for one in document.by_page[item.page] if one.role == "heading"), item)
+        if item.y0 > 0.25 or first is not item:
+            item.decide("paragraph", "paragraph: large, but in a style that headings do not have")

@@ -8,7 +8,7 @@ from rag_pipeline.frames import StructuredBlocks, check, empty
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.contents import mark_contents
 from rag_pipeline.structure.furniture import mark_furniture
-from rag_pipeline.structure.headings import mark_headings
+from rag_pipeline.structure.headings import drop_rare_styles, mark_headings
 from rag_pipeline.structure.items import Document, read_items
 from rag_pipeline.structure.levels import set_levels
 from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lists
@@ -35,9 +35,11 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     mark_furniture(document, settings)
     mark_contents(document, settings)
     mark_headings(document, settings)
+    drop_rare_styles(document, settings)
     mark_sequences(document, settings)
     merge_headings(document)
     mark_cover(document, settings)
+    mark_code(document)
     mark_captions(document)
     mark_admonitions(document)
     mark_lists(document)
@@ -50,13 +52,18 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
 
 
 def mark_kinds(document: Document) -> None:
-    """Tables, figures and code are what the parser took them for."""
+    """Tables and figures are what the parser took them for."""
     for item in document.items:
         if item.kind == "table":
             item.decide("table", "kind: table")
         elif item.kind == "figure":
             item.decide("figure", "kind: figure")
-        elif item.kind == "code":
+
+
+def mark_code(document: Document) -> None:
+    """Fixed-width lines that are no headings are code."""
+    for item in document.undecided():
+        if item.kind == "code":
             item.decide("code", "kind: fixed-width lines")
 
 

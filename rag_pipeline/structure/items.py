@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from rag_pipeline.structure.numbering import Numbering
 from rag_pipeline.text import one_line
+
+
+_COMPUTER_MODERN = re.compile(r"^(CM|SF|EC|LM|LMRoman|T1)(SS|TT)?[A-Z]*\d*$")
+
+
+@cache
+def font_family(name: str) -> str:
+    """The family of a font's name, without weight, slant and design size.
+
+    >>> font_family("Arial-BoldMT") == font_family("ArialMT")
+    True
+    >>> font_family("CMBX12") == font_family("CMR10") != font_family("CMSS10")
+    True
+    >>> font_family("NimbusSanL-Bold") == font_family("NimbusRomNo9L-Medi")
+    False
+    """
+    if match := _COMPUTER_MODERN.match(name):
+        return f"{match[1]}{match[2] or ''}"
+    base = re.sub(r"(?:PS)?(?:-?\w*)?MT$|PS$", "", name.split("-")[0].split(",")[0]) or name
+    return re.sub(r"(?:Bold|Italic|Roman(?=$)|\d+)+$", "", base) or base
 
 
 @dataclass(slots=True)
@@ -67,6 +89,10 @@ class Document:
     language: str
     outline_used: bool = False
     by_page: dict[int, list[Item]] = field(default_factory=dict)
+
+    def has_own_font(self, item: Item) -> bool:
+        """Is the block set in another family than the text?"""
+        return font_family(item.font) != font_family(self.body_font)
 
     def undecided(self) -> list[Item]:
         """Items that no rule has given a role yet."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from rag_pipeline.structure.contents import is_contents_title
-from rag_pipeline.structure.items import Document, Item
+from rag_pipeline.structure.items import Document, Item, font_family
 from rag_pipeline.structure.signals import is_capitals
 
 Style = tuple[float, bool, str, bool, int, bool]
@@ -124,7 +124,7 @@ def _style(item: Item, sizes: dict[float, float], caps: set[Style]) -> Style:
 def _style_rank(style: Style, document: Document) -> Rank:
     """Larger first, then bold, then in a font of its own, then capitals, then upright."""
     size, bold, font, italic, _, capitals = style
-    own_font = font.split("-")[0][:6] != document.body_font.split("-")[0][:6]
+    own_font = font_family(font) != font_family(document.body_font)
     return (-size, not bold, not own_font, not capitals, italic)
 
 
