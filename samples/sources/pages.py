@@ -4,35 +4,28 @@ import re
 import subprocess
 
 
-def page_texts(pdf):
-    run = subprocess.run(
-        ["pdftotext", "-layout", "-enc", "UTF-8", str(pdf), "-"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def page_texts(pdf, layout=True):
+    """Text of the pages; without layout, columns come one after the other."""
+    command = ["pdftotext", "-enc", "UTF-8", *(["-layout"] if layout else []), str(pdf), "-"]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     return run.stdout.split("\f")[:-1]
 
 
-def heading_pattern(title, columns):
-    """A line that starts with the title; the title may run on to more lines.
+def heading_pattern(title):
+    """A line that starts with the title, which may run on to more lines.
 
-    Nothing may follow on the line, so a table-of-contents entry, which ends
-    in its page number, does not match. In a page of two columns the title may
-    also start or end at a wide gap.
+    Nothing may follow on the line, so an entry of the table of contents,
+    which ends in a page number, does not match.
     """
     letters = r"\s*".join(map(re.escape, re.sub(r"\s+", "", title)))
-    before, after = (
-        (r"(?:^|(?<=\s{3}))", r"(?:\s*$|\s{3})") if columns else (r"^[^\S\n]*", r"[^\S\n]*$")
-    )
-    return re.compile(before + letters + after, re.MULTILINE)
+    return re.compile(rf"^[^\S\n]*{letters}[^\S\n]*$", re.MULTILINE)
 
 
-def locate(titles, texts, columns=False):
+def locate(titles, texts):
     """1-based pages of the titles, which come in reading order."""
     found, page = [], 0
     for title in titles:
-        pattern = heading_pattern(title, columns)
+        pattern = heading_pattern(title)
         while page < len(texts) and not pattern.search(texts[page]):
             page += 1
         if page == len(texts):
