@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import shutil
 import socket
+import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,15 +51,20 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Postgres server for the session, with a migrated template database."""
-    data_dir = tmp_path_factory.mktemp("server")
+def server_url() -> Iterator[str]:
+    """A Postgres server for the session, with a migrated template database.
+
+    Not under pytest's own folder: every pytest that starts takes that from other accounts, and as
+    root the server runs under one.
+    """
+    data_dir = Path(tempfile.mkdtemp(prefix="rag-test-server-"))
     maintenance = embedded.start(data_dir)
     create_database(maintenance, TEMPLATE)
     with connect(_with_database(maintenance, TEMPLATE)) as connection:
         apply_migrations(connection)
     yield maintenance
     embedded.stop(data_dir)
+    shutil.rmtree(data_dir)
 
 
 @pytest.fixture

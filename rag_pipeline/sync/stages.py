@@ -27,7 +27,6 @@ from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
 
-
 logger = logging.getLogger(__name__)
 
 
