@@ -73,6 +73,8 @@ class Line:
     words: list[Word]
     column: tuple[float, float] = (0.0, 0.0)
     """Left and right edge of the column that the line stands in."""
+    table: int | None = None
+    """The line stands for the table of this number, so that it gets its place in the order."""
 
     @property
     def breaks_word(self) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rag_pipeline.parsing.columns import reading_order
-from rag_pipeline.parsing.geometry import Box, PageContent, Style, Word, bounding_box
+from rag_pipeline.parsing.geometry import Box, Line, PageContent, Style, Word, bounding_box
 from rag_pipeline.parsing.lines import column_lines, main_style, segments_of
 from rag_pipeline.parsing.paragraphs import Block, blocks_of
+from rag_pipeline.parsing.tables import Table, tables_of
 from rag_pipeline.settings import ParsingSettings
 
 FIGURE_SIDE = 40.0
@@ -18,12 +21,35 @@ _NO_STYLE = Style(0.0, False, False, False, 0, "")
 def page_blocks(content: PageContent, settings: ParsingSettings) -> list[Block]:
     """Lay out one page: text in reading order, figures where they stand, turned text last."""
     del settings
-    segments = segments_of(content.words)
+    tables = tables_of(content)
+    in_tables = {id(word) for table in tables for word in table.words}
+    segments = segments_of(word for word in content.words if id(word) not in in_tables)
+    segments += [_stand_in(table, number) for number, table in enumerate(tables)]
     blocks = [
-        block for column in reading_order(segments) for block in blocks_of(column_lines(column))
+        _table_block(block, tables)
+        for column in reading_order(segments)
+        for block in blocks_of(column_lines(column))
     ]
     blocks = _with_figures(blocks, content)
     return blocks + _turned_blocks(content)
+
+
+def _stand_in(table: Table, number: int) -> Line:
+    """A line in the place of a table, for the reading order."""
+    words = sorted(table.words, key=lambda word: word.position)
+    x0, y0, x1, y1 = table.box
+    return Line(x0, y0, x1, y1, y0 + 1, "", main_style(words), words, table=number)
+
+
+def _table_block(block: Block, tables: list[Table]) -> Block:
+    """The table that a block stands for, or the block itself."""
+    number = block.lines[0].table if block.lines else None
+    block.lines = []
+    if number is None:
+        return block
+    table = tables[number]
+    text = "\n".join(" ".join(cell for cell in row if cell) for row in table.cells)
+    return replace(block, kind="table", text=text, cells=table.cells, spans=table.spans)
 
 
 def _with_figures(blocks: list[Block], content: PageContent) -> list[Block]:

@@ -157,9 +157,10 @@ def column_lines(segments: list[Line]) -> list[Line]:
     if not segments:
         return []
     edges = (min(s.x0 for s in segments), max(s.x1 for s in segments))
-    lines = []
-    for row in rows_of(segments):
+    lines = [segment for segment in segments if segment.table is not None]
+    for row in rows_of([segment for segment in segments if segment.table is None]):
         line = row[0] if len(row) == 1 else make_line([word for one in row for word in one.words])
-        line.column = edges
         lines.append(line)
-    return lines
+    for line in lines:
+        line.column = edges
+    return sorted(lines, key=lambda line: line.baseline)

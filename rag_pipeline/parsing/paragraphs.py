@@ -36,6 +36,7 @@ class Block:
     bold_lead: str = ""
     """Bold words that a block begins with, though most of it is not bold."""
     cells: list[list[str]] | None = None
+    spans: list[list[tuple[int, int]]] | None = None
     lines: list[Line] = field(default_factory=list)
     upright: bool = True
 
@@ -65,7 +66,7 @@ def usual_leading(lines: list[Line]) -> dict[float, float]:
 
 def _starts_block(group: list[Line], line: Line, leading: dict[float, float]) -> bool:
     last = group[-1]
-    if _style_changes(last.style, line.style):
+    if last.table is not None or line.table is not None or _style_changes(last.style, line.style):
         return True
     size = line.style.size
     usual = leading.get(size, 1.25 * size)

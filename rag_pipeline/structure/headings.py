@@ -149,7 +149,7 @@ def _bold_reason(
         return None
     if following is None or (not own_font and _is_term(item, following, edges)):
         return None
-    if item.size < document.body_size * 0.97 and not own_font:
+    if item.size < document.body_size * 0.97 and not own_font and not _stands_off(item, document):
         return None
     return "bold capitals" if is_capitals(title) else "bold line"
 
@@ -160,6 +160,14 @@ def next_item(document: Document, at: int) -> Item | None:
         if item.role not in ("page_header", "page_footer", "figure") and item.title:
             return item
     return None
+
+
+def _stands_off(item: Item, document: Document) -> bool:
+    """Is there more room above the line than its own height?"""
+    before = document.items[item.index - 1] if item.index else None
+    if before is None or before.page != item.page:
+        return True
+    return (item.y0 - before.y1) * item.page_height > 0.9 * item.size
 
 
 def _same_row(a: Item, b: Item) -> bool:
@@ -181,8 +189,10 @@ def drop_rare_styles(document: Document, settings: StructureSettings) -> None:
     Lines at the top of a page stay: chapters may have a style of their own.
     """
     headings = [item for item in document.items if item.role == "heading"]
-    bold = sum(item.bold for item in headings)
-    if len(headings) < settings.rare_style_min_headings or bold < 0.75 * len(headings):
+    numbered = [item for item in headings if item.numbering]
+    norm = numbered if len(numbered) >= settings.rare_style_min_headings else headings
+    bold = sum(item.bold for item in norm)
+    if len(norm) < settings.rare_style_min_headings or bold < 0.7 * len(norm):
         return
     counts = Counter((item.size, item.font) for item in headings if not item.bold)
     for item in headings:

@@ -1,0 +1,160 @@
+"""Rulings → grids: lines that cross or touch, and the rows and columns between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_pipeline.parsing.geometry import Box, Ruling, bounding_box
+
+TOUCH = 3.0
+"""Points; rulings that come this near are taken to meet."""
+SNAP = 4.0
+"""Points; parallel rulings this near are one (double lines, the two sides of a thin rectangle)."""
+MAX_RULINGS = 1500
+COVER = 0.55
+"""Share of a cell's side that rulings cover where the side is drawn."""
+
+
+@dataclass(slots=True)
+class Grid:
+    """Positions of the lines, and which sides of the cells are drawn."""
+
+    xs: list[float]
+    ys: list[float]
+    horizontal: list[Ruling]
+    vertical: list[Ruling]
+
+    @property
+    def box(self) -> Box:
+        """The whole grid."""
+        return self.xs[0], self.ys[0], self.xs[-1], self.ys[-1]
+
+    def has_vertical(self, column: int, row: int) -> bool:
+        """Is the line left of `column` drawn along `row`?"""
+        return _covered(
+            [(r.y0, r.y1) for r in self.vertical if abs(_x(r) - self.xs[column]) <= SNAP],
+            self.ys[row],
+            self.ys[row + 1],
+        )
+
+    def has_horizontal(self, row: int, column: int) -> bool:
+        """Is the line above `row` drawn along `column`?"""
+        return _covered(
+            [(r.x0, r.x1) for r in self.horizontal if abs(_y(r) - self.ys[row]) <= SNAP],
+            self.xs[column],
+            self.xs[column + 1],
+        )
+
+
+def _x(ruling: Ruling) -> float:
+    return (ruling.x0 + ruling.x1) / 2
+
+
+def _y(ruling: Ruling) -> float:
+    return (ruling.y0 + ruling.y1) / 2
+
+
+def _covered(spans: list[tuple[float, float]], start: float, end: float) -> bool:
+    total, reached = 0.0, start
+    for low, high in sorted(spans):
+        low, high = max(low, reached), min(high, end)
+        if high > low:
+            total += high - low
+            reached = high
+    return total >= COVER * (end - start)
+
+
+def grids_of(rulings: list[Ruling], fills: list[Box]) -> list[Grid]:
+    """Group rulings that meet into grids. The sides of filled cells count as rulings.
+
+    A grid has at least two rows or two columns; frames around one area are none.
+    """
+    lines = [*rulings, *_sides_of(fills)]
+    if len(lines) > MAX_RULINGS:
+        return []
+    horizontal = [line for line in lines if line.is_horizontal]
+    vertical = [line for line in lines if not line.is_horizontal]
+    if len(horizontal) < 2 or len(vertical) < 2:
+        return []
+    grids = []
+    for group in _components(horizontal, vertical):
+        across = [line for line in group if line.is_horizontal]
+        down = [line for line in group if not line.is_horizontal]
+        xs, ys = snapped([_x(line) for line in down]), snapped([_y(line) for line in across])
+        if len(xs) >= 2 and len(ys) >= 2 and len(xs) + len(ys) >= 5:
+            grids.append(Grid(xs, ys, across, down))
+    return grids
+
+
+def _sides_of(fills: list[Box]) -> list[Ruling]:
+    """Sides of filled areas of the size of a cell: shaded cells and rows."""
+    sides = []
+    for x0, y0, x1, y1 in fills:
+        if 6 < y1 - y0 < 300 and x1 - x0 > 12:
+            sides += [Ruling(x0, y0, x1, y0), Ruling(x0, y1, x1, y1)]
+            sides += [Ruling(x0, y0, x0, y1), Ruling(x1, y0, x1, y1)]
+    return sides
+
+
+def snapped(values: list[float]) -> list[float]:
+    """Positions with those of nearly the same place put together.
+
+    >>> snapped([10, 50, 11, 51.5])
+    [10.5, 50.75]
+    """
+    groups: list[list[float]] = []
+    for value in sorted(values):
+        if groups and value - groups[-1][0] <= SNAP:
+            groups[-1].append(value)
+        else:
+            groups.append([value])
+    return [sum(group) / len(group) for group in groups]
+
+
+def _components(horizontal: list[Ruling], vertical: list[Ruling]) -> list[list[Ruling]]:
+    """Connected groups of rulings: a horizontal and a vertical one meet, parallel ones overlap."""
+    lines = horizontal + vertical
+    parent = list(range(len(lines)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    order = sorted(range(len(lines)), key=lambda i: lines[i].y0)
+    for at, i in enumerate(order):
+        a = lines[i]
+        for j in order[at + 1 :]:
+            b = lines[j]
+            if b.y0 > a.y1 + TOUCH:
+                break
+            if b.x0 <= a.x1 + TOUCH and a.x0 <= b.x1 + TOUCH:
+                parent[root(i)] = root(j)
+    groups: dict[int, list[Ruling]] = {}
+    for i, line in enumerate(lines):
+        groups.setdefault(root(i), []).append(line)
+    return list(groups.values())
+
+
+def ruled_bands(rulings: list[Ruling], page_height: float) -> list[Box]:
+    """Areas between horizontal rulings of the same extent: tables without vertical lines.
+
+    Three such lines (above, below the header, below) make a band; so do two that are near.
+    """
+    longest = [line for line in rulings if line.is_horizontal and line.x1 - line.x0 > 60]
+    groups: list[list[Ruling]] = []
+    for line in sorted(longest, key=lambda one: (round(one.x0 / 8), one.y0)):
+        for group in groups:
+            last = group[-1]
+            same = abs(last.x0 - line.x0) < 6 and abs(last.x1 - line.x1) < 6
+            if same and line.y0 - last.y0 < 0.6 * page_height:
+                group.append(line)
+                break
+        else:
+            groups.append([line])
+    bands = []
+    for group in groups:
+        if len(snapped([line.y0 for line in group])) >= 2:
+            bands.append(bounding_box([(line.x0, line.y0, line.x1, line.y1) for line in group]))
+    return bands

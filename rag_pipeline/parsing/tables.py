@@ -1,0 +1,238 @@
+"""Tables of a page: by the grid that is drawn, else by rules above and below and alignment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_pipeline.parsing.cells import (
+    Rows,
+    cells_between,
+    chunks_of,
+    column_borders,
+    merge_wrapped,
+    word_rows,
+)
+from rag_pipeline.parsing.geometry import Box, PageContent, Word, bounding_box, contains
+from rag_pipeline.parsing.grids import Grid, grids_of, ruled_bands
+from rag_pipeline.parsing.lines import line_text
+
+Spans = list[list[tuple[int, int]]]
+MIN_FILLED = 0.35
+"""Share of a grid's cells that hold text; the lines of a chart hold next to none."""
+PROSE = 45
+"""Characters a cell, on average, from which two columns are prose, not a table."""
+
+
+@dataclass(slots=True)
+class Table:
+    """A table with its words, which are no longer part of the running text."""
+
+    box: Box
+    cells: Rows
+    spans: Spans
+    words: list[Word]
+
+
+def tables_of(content: PageContent) -> list[Table]:
+    """Find the tables of a page. No word belongs to two."""
+    if not content.words or len(content.rulings) + len(content.fills) < 2:
+        return []
+    tables: list[Table] = []
+    taken: set[int] = set()
+    for grid in grids_of(content.rulings, content.fills):
+        words = _words_in(grid.box, content.words, taken)
+        _keep(_grid_table(grid, words), tables, taken)
+    for band in ruled_bands(content.rulings, content.height):
+        words = _words_in(band, content.words, taken)
+        _keep(_band_table(band, words), tables, taken)
+    return tables
+
+
+def _keep(table: Table | None, tables: list[Table], taken: set[int]) -> None:
+    if table is not None:
+        tables.append(table)
+        taken.update(id(word) for word in table.words)
+
+
+def _words_in(box: Box, words: list[Word], taken: set[int]) -> list[Word]:
+    return [
+        word
+        for word in words
+        if id(word) not in taken
+        and contains(box, (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2)
+    ]
+
+
+def _grid_table(grid: Grid, words: list[Word]) -> Table | None:
+    """Cells by the lines that are drawn; bands without inner lines by alignment."""
+    if len(words) < 3:
+        return None
+    columns, rows = len(grid.xs) - 1, len(grid.ys) - 1
+    if columns == 1 or (columns == 2 and rows > 1 and not _has_inner(grid)):
+        return _band_table(grid.box, words)
+    owner = _merged_cells(grid, rows, columns)
+    held: dict[tuple[int, int], list[Word]] = {}
+    for word in words:
+        row = _index((word.y0 + word.y1) / 2, grid.ys)
+        column = _index((word.x0 + word.x1) / 2, grid.xs)
+        held.setdefault(owner[row, column], []).append(word)
+    cells, spans = _cells_of(owner, held, rows, columns)
+    cells, spans = split_rows(cells, spans, held, rows, columns)
+    cells, spans = _without_empty(cells, spans)
+    if not _is_table(cells, spans):
+        return None
+    return Table(grid.box, cells, spans, words)
+
+
+def _has_inner(grid: Grid) -> bool:
+    rows = len(grid.ys) - 1
+    return any(grid.has_vertical(1, row) for row in range(rows))
+
+
+def _index(value: float, borders: list[float]) -> int:
+    return min(max(sum(value >= border for border in borders) - 1, 0), len(borders) - 2)
+
+
+def _merged_cells(grid: Grid, rows: int, columns: int) -> dict[tuple[int, int], tuple[int, int]]:
+    """Map every cell to the first cell of the rectangle it is merged into."""
+    owner = {(row, column): (row, column) for row in range(rows) for column in range(columns)}
+    for row in range(rows):
+        for column in range(1, columns):
+            if not grid.has_vertical(column, row):
+                owner[row, column] = owner[row, column - 1]
+    for row in range(1, rows):
+        for column in range(columns):
+            first = owner[row, column]
+            if first != (row, column):
+                continue
+            width = sum(owner[row, c] == first for c in range(columns))
+            above = owner[row - 1, column]
+            same = above[1] == column and (
+                sum(owner[row - 1, c] == above for c in range(columns)) == width
+            )
+            open_above = not any(
+                grid.has_horizontal(row, c) for c in range(column, column + width)
+            )
+            if same and open_above:
+                for c in range(column, column + width):
+                    owner[row, c] = above
+    return owner
+
+
+def _cells_of(
+    owner: dict[tuple[int, int], tuple[int, int]],
+    held: dict[tuple[int, int], list[Word]],
+    rows: int,
+    columns: int,
+) -> tuple[Rows, Spans]:
+    cells = [["" for _ in range(columns)] for _ in range(rows)]
+    spans = [[(0, 0) for _ in range(columns)] for _ in range(rows)]
+    for row in range(rows):
+        for column in range(columns):
+            if owner[row, column] != (row, column):
+                continue
+            members = [at for at, first in owner.items() if first == (row, column)]
+            height = len({at[0] for at in members})
+            spans[row][column] = (len({at[1] for at in members}), height)
+            cells[row][column] = cell_text(held.get((row, column), []))
+    return cells, spans
+
+
+def cell_text(words: list[Word]) -> str:
+    """Text of a cell: its rows one after another."""
+    return " ".join(line_text(row) for row in word_rows(words))
+
+
+def split_rows(
+    cells: Rows,
+    spans: Spans,
+    held: dict[tuple[int, int], list[Word]],
+    rows: int,
+    columns: int,
+) -> tuple[Rows, Spans]:
+    """Split ruled rows that hold several rows of text without lines between them.
+
+    Where all cells of a row have the same number (three or more) of text rows on the same
+    baselines, each is a row of its own.
+    """
+    new_cells: Rows = []
+    new_spans: Spans = []
+    for row in range(rows):
+        parts = [word_rows(held.get((row, column), [])) for column in range(columns)]
+        filled = [part for part in parts if part]
+        plain = all(span == (1, 1) for span in spans[row])
+        if len(filled) == columns > 1 and plain and _same_baselines(filled):
+            for number in range(len(filled[0])):
+                new_cells.append([line_text(part[number]) for part in parts])
+                new_spans.append([(1, 1)] * columns)
+        else:
+            new_cells.append(cells[row])
+            new_spans.append(spans[row])
+    return new_cells, new_spans
+
+
+def _same_baselines(parts: list[list[list[Word]]]) -> bool:
+    count = len(parts[0])
+    if count < 3 or any(len(part) != count for part in parts):
+        return False
+    return all(
+        abs(part[number][0].baseline - parts[0][number][0].baseline) < 2
+        for part in parts
+        for number in range(count)
+    )
+
+
+def _without_empty(cells: Rows, spans: Spans) -> tuple[Rows, Spans]:
+    """Drop rows and columns in which no cell has text and none spans."""
+    if any(span not in ((1, 1), (0, 0)) for row in spans for span in row):
+        keep_rows = [
+            at for at, row in enumerate(cells)
+            if any(row) or any(span[1] != 1 for span in spans[at])
+        ]
+        return [cells[at] for at in keep_rows], [spans[at] for at in keep_rows]
+    keep_rows = [at for at, row in enumerate(cells) if any(row)]
+    columns = range(len(cells[0]))
+    keep = [column for column in columns if any(cells[at][column] for at in keep_rows)]
+    return (
+        [[cells[at][column] for column in keep] for at in keep_rows],
+        [[spans[at][column] for column in keep] for at in keep_rows],
+    )
+
+
+def _is_table(cells: Rows, spans: Spans) -> bool:
+    if len(cells) < 2 or len(cells[0]) < 2:
+        return False
+    own = [
+        cell
+        for row, marks in zip(cells, spans, strict=True)
+        for cell, mark in zip(row, marks, strict=True)
+        if mark != (0, 0)
+    ]
+    filled = sum(bool(cell) for cell in own)
+    columns = sum(any(row[column] for row in cells) for column in range(len(cells[0])))
+    return filled >= max(3, MIN_FILLED * len(own)) and columns >= 2
+
+
+def _band_table(band: Box, words: list[Word]) -> Table | None:
+    """A table without vertical lines: columns by white space, rows by baseline."""
+    if len(words) < 4:
+        return None
+    rows = word_rows(words)
+    borders = column_borders(rows)
+    if not borders or len(rows) < 2:
+        return None
+    several = sum(len(chunks_of(row)) > 1 for row in rows)
+    if several < 0.5 * len(rows):
+        return None
+    cells, spans = cells_between(rows, borders)
+    cells, spans = merge_wrapped(rows, cells, spans)
+    if not _is_table(cells, spans) or _is_prose(cells):
+        return None
+    box = bounding_box([band, *[(word.x0, word.y0, word.x1, word.y1) for word in words]])
+    return Table(box, cells, spans, words)
+
+
+def _is_prose(cells: Rows) -> bool:
+    """Columns of running text between two rules of the page."""
+    texts = [cell for row in cells for cell in row if cell]
+    return len(cells[0]) <= 3 and sum(map(len, texts)) / len(texts) > PROSE and len(cells) > 6
