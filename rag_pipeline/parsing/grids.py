@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rag_pipeline.parsing.geometry import Box, Ruling, bounding_box
 
-TOUCH = 3.0
+TOUCH = 6.0
 """Points; rulings that come this near are taken to meet."""
 SNAP = 4.0
 """Points; parallel rulings this near are one (double lines, the two sides of a thin rectangle)."""
+OPEN_SIDE = 9.0
+"""Points; crossing lines that reach this far beyond the last border show an open side."""
 MAX_RULINGS = 1500
 COVER = 0.55
 """Share of a cell's side that rulings cover where the side is drawn."""
@@ -64,36 +67,55 @@ def _covered(spans: list[tuple[float, float]], start: float, end: float) -> bool
     return total >= COVER * (end - start)
 
 
-def grids_of(rulings: list[Ruling], fills: list[Box]) -> list[Grid]:
-    """Group rulings that meet into grids. The sides of filled cells count as rulings.
+def grids_of(lines: list[Ruling]) -> list[Grid]:
+    """Group rulings that meet into grids.
 
-    A grid has at least two rows or two columns; frames around one area are none.
+    A table may be open at its sides: the ends of its lines are borders as well. A grid has at
+    least two rows or two columns; frames around one area are none.
     """
-    lines = [*rulings, *_sides_of(fills)]
     if len(lines) > MAX_RULINGS:
         return []
     horizontal = [line for line in lines if line.is_horizontal]
     vertical = [line for line in lines if not line.is_horizontal]
-    if len(horizontal) < 2 or len(vertical) < 2:
+    if not horizontal or not vertical:
         return []
     grids = []
     for group in _components(horizontal, vertical):
         across = [line for line in group if line.is_horizontal]
         down = [line for line in group if not line.is_horizontal]
-        xs, ys = snapped([_x(line) for line in down]), snapped([_y(line) for line in across])
+        if not across or not down:
+            continue
+        xs = _with_ends(snapped([_x(line) for line in down]), across, lambda r: (r.x0, r.x1))
+        ys = _with_ends(snapped([_y(line) for line in across]), down, lambda r: (r.y0, r.y1))
         if len(xs) >= 2 and len(ys) >= 2 and len(xs) + len(ys) >= 5:
             grids.append(Grid(xs, ys, across, down))
     return grids
 
 
-def _sides_of(fills: list[Box]) -> list[Ruling]:
-    """Sides of filled areas of the size of a cell: shaded cells and rows."""
-    sides = []
-    for x0, y0, x1, y1 in fills:
-        if 6 < y1 - y0 < 300 and x1 - x0 > 12:
-            sides += [Ruling(x0, y0, x1, y0), Ruling(x0, y1, x1, y1)]
-            sides += [Ruling(x0, y0, x0, y1), Ruling(x1, y0, x1, y1)]
-    return sides
+def _with_ends(
+    borders: list[float], lines: list[Ruling], ends: Callable[[Ruling], tuple[float, float]]
+) -> list[float]:
+    """Add the outermost ends of the crossing lines where no border is drawn."""
+    low, high = min(ends(line)[0] for line in lines), max(ends(line)[1] for line in lines)
+    before = [low] if borders[0] - low > OPEN_SIDE else []
+    after = [high] if high - borders[-1] > OPEN_SIDE else []
+    return [*before, *borders, *after]
+
+
+def filled_areas(fills: list[Box]) -> list[Box]:
+    """Areas of at least three filled boxes, of the size of cells or rows, that touch."""
+    boxes = [
+        (x0, y0, x1, y1) for x0, y0, x1, y1 in fills if 6 < y1 - y0 < 120 and x1 - x0 > 12
+    ]
+    sides = [Ruling(*box) for box in boxes]
+    if not 3 <= len(sides) <= MAX_RULINGS:
+        return []
+    groups = _components(sides, [])
+    return [
+        bounding_box([(one.x0, one.y0, one.x1, one.y1) for one in group])
+        for group in groups
+        if len(group) >= 3
+    ]
 
 
 def snapped(values: list[float]) -> list[float]:

@@ -12,8 +12,8 @@ from rag_pipeline.parsing.cells import (
     merge_wrapped,
     word_rows,
 )
-from rag_pipeline.parsing.geometry import Box, PageContent, Word, bounding_box, contains
-from rag_pipeline.parsing.grids import Grid, grids_of, ruled_bands
+from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Word, bounding_box, contains
+from rag_pipeline.parsing.grids import Grid, filled_areas, grids_of, ruled_bands
 from rag_pipeline.parsing.lines import line_text
 
 Spans = list[list[tuple[int, int]]]
@@ -39,13 +39,34 @@ def tables_of(content: PageContent) -> list[Table]:
         return []
     tables: list[Table] = []
     taken: set[int] = set()
-    for grid in grids_of(content.rulings, content.fills):
+    rulings = _without_underlines(content)
+    for grid in grids_of(rulings):
         words = _words_in(grid.box, content.words, taken)
         _keep(_grid_table(grid, words), tables, taken)
-    for band in ruled_bands(content.rulings, content.height):
+    for band in [*ruled_bands(rulings, content.height), *filled_areas(content.fills)]:
         words = _words_in(band, content.words, taken)
         _keep(_band_table(band, words), tables, taken)
     return tables
+
+
+def _without_underlines(content: PageContent) -> list[Ruling]:
+    """Leave out lines that underline words: just below a baseline, as long as the words."""
+    by_baseline: dict[int, list[Word]] = {}
+    for word in content.words:
+        by_baseline.setdefault(round(word.baseline / 4), []).append(word)
+    kept = []
+    for ruling in content.rulings:
+        key = round(ruling.y0 / 4)
+        near = [word for at in (key - 1, key) for word in by_baseline.get(at, ())]
+        starts = any(abs(word.x0 - ruling.x0) < 1.5 and _underlines(ruling, word) for word in near)
+        ends = any(abs(word.x1 - ruling.x1) < 1.5 and _underlines(ruling, word) for word in near)
+        if not (ruling.is_horizontal and starts and ends):
+            kept.append(ruling)
+    return kept
+
+
+def _underlines(ruling: Ruling, word: Word) -> bool:
+    return -0.5 <= ruling.y0 - word.baseline <= 0.3 * word.style.size
 
 
 def _keep(table: Table | None, tables: list[Table], taken: set[int]) -> None:
@@ -69,7 +90,7 @@ def _grid_table(grid: Grid, words: list[Word]) -> Table | None:
         return None
     columns, rows = len(grid.xs) - 1, len(grid.ys) - 1
     if columns == 1 or (columns == 2 and rows > 1 and not _has_inner(grid)):
-        return _band_table(grid.box, words)
+        return _band_table(grid.box, words) or _one_column(grid, words)
     owner = _merged_cells(grid, rows, columns)
     held: dict[tuple[int, int], list[Word]] = {}
     for word in words:
@@ -82,6 +103,18 @@ def _grid_table(grid: Grid, words: list[Word]) -> Table | None:
     if not _is_table(cells, spans):
         return None
     return Table(grid.box, cells, spans, words)
+
+
+def _one_column(grid: Grid, words: list[Word]) -> Table | None:
+    """A ruled list: three rows or more, each with one line or two of text."""
+    held: dict[int, list[Word]] = {}
+    for word in words:
+        held.setdefault(_index((word.y0 + word.y1) / 2, grid.ys), []).append(word)
+    cells = [[cell_text(held[row])] for row in sorted(held)]
+    lines = len(word_rows(words))
+    if len(cells) < 3 or len(grid.xs) != 2 or lines > 2 * len(cells):
+        return None
+    return Table(grid.box, cells, [[(1, 1)]] * len(cells), words)
 
 
 def _has_inner(grid: Grid) -> bool:
