@@ -6,6 +6,7 @@ from rag_pipeline.analysis.analyzer import (
     analyze,
     analyze_batch,
     query_lexemes,
+    query_weights,
 )
 from rag_pipeline.analysis.search_vector import (
     SearchVector,
@@ -20,6 +21,7 @@ __all__ = [
     "analyze",
     "analyze_batch",
     "query_lexemes",
+    "query_weights",
     "to_search_vector",
     "to_search_vectors",
 ]

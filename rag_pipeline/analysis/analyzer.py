@@ -5,14 +5,17 @@ document is indexed under the exact form of each word *and* its stem by the docu
 query is expanded by every language present in the corpus. So `filters` finds `filter` in
 an English document whether or not the query was recognised as English, and finds `filters` in any
 document. A stem by a language that a document is not in is a word that hardly any document has.
+The exact form weighs more than the stem: together they count as one word, and a document with the
+very word comes first (`expansion` has the measurements).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rag_pipeline.analysis.expansion import (
     Expansion,
+    Form,
     expand_hangul,
     expand_unspaced,
     expand_word,
@@ -38,18 +41,10 @@ def analyze(text: str, language: str) -> Lexemes:
     Any text is allowed; never raises. Stop words are lexemes like others, so that phrases work.
     """
     lexemes: Lexemes = []
-    append = lexemes.append
     position = 1
-    cache = _cache(language)
-    expand = _expander(language)
-    for token, kind in tokenize(normalize(text)):
-        expansion = cache.get(token)
-        if expansion is None:
-            expansion = expand(token, kind)
-            if len(token) <= _CACHED_LENGTH:
-                cache[token] = expansion
-        for lexeme, offset in expansion.lexemes:
-            append((lexeme, position + offset))
+    for expansion in _expansions(text, language):
+        for lexeme, offset, _ in expansion.forms:
+            lexemes.append((lexeme, position + offset))
         position += expansion.span
     return lexemes
 
@@ -59,16 +54,42 @@ def analyze_batch(texts: Sequence[str], language: str) -> list[Lexemes]:
     return [analyze(text, language) for text in texts]
 
 
-def query_lexemes(query: str, languages: Sequence[str]) -> list[str]:
-    """Return the distinct lexemes to search for, in the query's order.
+def query_weights(query: str, languages: Sequence[str]) -> dict[str, float]:
+    """Return the lexemes to search for, in the query's order, each with its weight in 0..1.
 
-    `languages` are those of the documents searched; the query's own need not be known.
+    A weight multiplies the lexeme's inverse document frequency: it says how much of the word the
+    lexeme stands for. `languages` are those of the documents searched; the query's own need not be
+    known.
     """
     stemming = dict.fromkeys(language for language in languages if has_stemmer(language))
-    found: dict[str, None] = {}
+    weights: dict[str, float] = {}
     for language in stemming or ("und",):
-        found.update(dict.fromkeys(lexeme for lexeme, _ in analyze(query, language)))
-    return list(found)
+        for form in _forms(query, language):
+            if form.weight > weights.get(form.lexeme, 0.0):
+                weights[form.lexeme] = form.weight
+    return weights
+
+
+def query_lexemes(query: str, languages: Sequence[str]) -> list[str]:
+    """Return the lexemes of `query_weights`."""
+    return list(query_weights(query, languages))
+
+
+def _forms(text: str, language: str) -> Iterator[Form]:
+    for expansion in _expansions(text, language):
+        yield from expansion.forms
+
+
+def _expansions(text: str, language: str) -> Iterator[Expansion]:
+    cache = _cache(language)
+    expand = _expander(language)
+    for token, kind in tokenize(normalize(text)):
+        expansion = cache.get(token)
+        if expansion is None:
+            expansion = expand(token, kind)
+            if len(token) <= _CACHED_LENGTH:
+                cache[token] = expansion
+        yield expansion
 
 
 def _cache(language: str) -> dict[str, Expansion]:

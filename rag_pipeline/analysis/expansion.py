@@ -13,6 +13,11 @@ document, in whole or by a word or segment of it, finds that document:
 - Hangul words: their syllable bigrams, so that `번역` and `번역을` find each other; a word of one
   syllable with a particle (`물을`) also that syllable (`물`);
 - scripts without spaces: bigrams, and single Han characters, which are often words.
+
+Each form has a weight, which counts in queries only: how much it says about the word, where 1 is
+the word itself. Measured by BM25 over pages (recall@5 / MRR), all forms equal → weighted: an English
+guide .964/.759 → 1.000/.801, its Korean sister .964/.835 → .964/.862, Korean reports .982/.907 →
+.982/.920, product manuals .972/.845 → .983/.862.
 """
 
 from __future__ import annotations
@@ -44,72 +49,107 @@ _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(°?[^\W\d_]+(?:·[^\W\d_]+)?)")
 _HAN = re.compile(f"[{HAN}]")
 PARTICLES = frozenset(
     "은 는 이 가 을 를 의 에 도 만 로 와 과 나 랑 야 요 "
-    "에서 에게 에는 에도 에만 으로 로서 로써 까지 부터 처럼 보다 마다 조차 마저 밖에 이나 이랑 이란 "
-    "이라 라도 라면 하고 께서 한테 이며 이고 인데 "
+    "에서 에게 에는 에도 에만 으로 로서 로써 까지 부터 처럼 보다 마다 조차 마저 밖에 이나 이랑 "
+    "이란 이라 라도 라면 하고 께서 한테 이며 이고 인데 "
     "에서는 에서도 에서의 에게서 으로는 으로도 으로서 으로써 로부터 까지는 부터는 이라도 이라면 "
     "으로부터".split()
 )
 """Korean particles that follow a noun without a space."""
-_LONGEST_PARTICLE = max(map(len, PARTICLES))
+
+
+_ENDINGS = frozenset(
+    "인가요 한가요 은가요 는가요 던가요 나요 까요 가요 세요 어요 아요 해요 네요 죠 니까 습니까 합니까 "
+    "입니까 됩니까 하나요 되나요 있나요 습니다 합니다 입니다 됩니다 한다 된다 하는 되는 하면 되면 하여 "
+    "되어 하려면 하십시오 십시오 해야 려면 는지 은지 인지".split()
+)
+"""Endings of Korean verbs and questions."""
+_LONGEST_TAIL = max(map(len, PARTICLES | _ENDINGS))
+_QUESTION_WORDS = frozenset(
+    "무엇 뭐 어떻게 어떤 얼마 얼마나 언제 어디 누구 왜 몇 무슨 어느".split()
+)
+
+EXACT_WEIGHT = 0.7
+"""Weight of a word's exact form beside its stem …"""
+STEM_WEIGHT = 0.3
+"""… and of the stem."""
+JOINED_WEIGHT = 0.5
+"""Weight of a compound without its hyphens."""
+PART_WEIGHT = 0.3
+"""Weight of the letters or digits alone of a segment that has both."""
+TAIL_WEIGHT = 0.3
+"""Weight of Hangul bigrams that reach into a particle, an ending or a question word."""
+
+
+class Form(NamedTuple):
+    """One lexeme of a token."""
+
+    lexeme: str
+    offset: int
+    """Positions after the token's first."""
+    weight: float
+    """Share in a query's score, 0..1; 0 = for documents only."""
 
 
 class Expansion(NamedTuple):
-    """Lexemes of a token with their offsets from its position, and the positions it takes."""
+    """The forms of a token, and the positions it takes."""
 
-    lexemes: tuple[tuple[str, int], ...]
+    forms: tuple[Form, ...]
     span: int
 
 
 def expand_hangul(word: str) -> Expansion:
     """Return the bigrams of a Hangul word; one syllable stands for itself."""
+    core = _core_length(word)
     if len(word) == 1:
-        return Expansion(((word, 0),), 1)
-    lexemes = [(word[i : i + 2], i) for i in range(len(word) - 1)]
-    if len(word) <= _LONGEST_PARTICLE + 1 and word[1:] in PARTICLES:
-        lexemes.append((word[0], 0))
-    return Expansion(tuple(lexemes), len(word) - 1)
+        return Expansion((Form(word, 0, 1.0 if core else TAIL_WEIGHT),), 1)
+    forms = [
+        Form(word[i : i + 2], i, 1.0 if i + 2 <= core else TAIL_WEIGHT)
+        for i in range(len(word) - 1)
+    ]
+    if word[1:] in PARTICLES:
+        forms.append(Form(word[0], 0, 1.0))
+    return Expansion(tuple(forms), len(word) - 1)
 
 
 def expand_unspaced(run: str) -> Expansion:
     """Return the bigrams of a run of Han, Kana, Thai …, and its single Han characters."""
     if len(run) == 1:
-        return Expansion(((run, 0),), 1)
-    lexemes = [(run[i : i + 2], i) for i in range(len(run) - 1)]
-    lexemes += [(character, i) for i, character in enumerate(run) if _HAN.match(character)]
+        return Expansion((Form(run, 0, 1.0),), 1)
+    forms = [Form(run[i : i + 2], i, 1.0) for i in range(len(run) - 1)]
+    forms += [Form(character, i, 0.0) for i, character in enumerate(run) if _HAN.match(character)]
     # The last character lies at the position after the last bigram's.
-    return Expansion(tuple(lexemes), len(run))
+    return Expansion(tuple(forms), len(run))
 
 
 def expand_word(token: str, stem: Callable[[str], str] | None) -> Expansion:
     """Return the forms of a word, code, version or quantity (see the module's docstring)."""
     if token.isalpha():
-        return Expansion(tuple((form, 0) for form in _word_forms(token, stem)), 1)
+        return Expansion(tuple(_word_forms(token, 0, stem)), 1)
     token = token.removesuffix("'s")
     if token.startswith("°"):
-        return Expansion(((fold_accents(token), 0),), 1)
+        return Expansion((Form(fold_accents(token), 0, 1.0),), 1)
     quantity = _QUANTITY.fullmatch(token)
     if quantity and quantity[2].replace("·", "") in _UNITS:
         return _expand_quantity(quantity[1], quantity[2], stem)
-    forms: dict[tuple[str, int], None] = {}
+    forms: list[Form] = []
     bare = token.rstrip("%+#")
     if bare != token:
-        forms[fold_accents(token), 0] = None
+        forms.append(Form(fold_accents(token), 0, 1.0))
     if _VERSION.match(bare):
-        forms[fold_accents(bare), 0] = None
+        forms.append(Form(fold_accents(bare), 0, 1.0))
         bare = bare[1:]
     offset = 0
     parts = bare.split("/")
     for part in parts:
         segments = _segments(part)
         if len(segments) > 1 and len(parts) > 1:
-            _add_whole(forms, part, offset)
+            forms += _compound_forms(part, offset)
         for segment in segments:
-            for form in _segment_forms(segment, stem):
-                forms[form, offset] = None
+            forms += _segment_forms(segment, offset, stem)
             offset += 1
     if offset > 1:
-        _add_whole(forms, bare, 0)
-    return Expansion(tuple(forms), max(1, offset))
+        forms += _compound_forms(bare, 0)
+    return Expansion(_distinct(forms), max(1, offset))
 
 
 def bounded(lexeme: str) -> str:
@@ -120,12 +160,21 @@ def bounded(lexeme: str) -> str:
     return f"{lexeme[:_KEPT_CHARACTERS]}…{digest[:32]}"
 
 
-def _word_forms(word: str, stem: Callable[[str], str] | None) -> list[str]:
+def _core_length(word: str) -> int:
+    """Return the syllables of a Hangul word before its particle or ending."""
+    for start in range(max(0, len(word) - _LONGEST_TAIL), len(word)):
+        if word[start:] in PARTICLES or word[start:] in _ENDINGS:
+            return 0 if word[:start] in _QUESTION_WORDS else start
+    return 0 if word in _QUESTION_WORDS else len(word)
+
+
+def _word_forms(word: str, offset: int, stem: Callable[[str], str] | None) -> list[Form]:
     exact = bounded(fold_accents(word))
-    if stem is None or len(word) > MAX_LEXEME_CHARACTERS:
-        return [exact]
-    stemmed = fold_accents(stem(word))
-    return [exact] if stemmed == exact or not stemmed else [exact, stemmed]
+    if stem is not None and len(word) <= MAX_LEXEME_CHARACTERS:
+        stemmed = fold_accents(stem(word))
+        if stemmed and stemmed != exact:
+            return [Form(exact, offset, EXACT_WEIGHT), Form(stemmed, offset, STEM_WEIGHT)]
+    return [Form(exact, offset, 1.0)]
 
 
 def _segments(part: str) -> list[str]:
@@ -137,32 +186,45 @@ def _segments(part: str) -> list[str]:
     ]
 
 
-def _segment_forms(segment: str, stem: Callable[[str], str] | None) -> list[str]:
+def _segment_forms(segment: str, offset: int, stem: Callable[[str], str] | None) -> list[Form]:
     if segment.isalpha() or segment.isdigit():
-        return _word_forms(segment, stem)
-    forms = [bounded(fold_accents(segment))]
+        return _word_forms(segment, offset, stem)
     parts = _PARTS.findall(segment)
-    if len(parts) == 2 and parts[0].isdigit() and parts[1] in _UNITS:
-        return forms + parts
-    return forms + [bounded(fold_accents(part)) for part in parts if len(part) > 1]
+    quantity = len(parts) == 2 and parts[0].isdigit() and parts[1] in _UNITS
+    return [
+        Form(bounded(fold_accents(segment)), offset, 1.0),
+        *(
+            Form(bounded(fold_accents(part)), offset, PART_WEIGHT)
+            for part in parts
+            if quantity or len(part) > 1
+        ),
+    ]
 
 
-def _add_whole(forms: dict[tuple[str, int], None], whole: str, offset: int) -> None:
-    """Add a compound as it stands, and without hyphens or dots of multiplication."""
-    whole = fold_accents(whole).replace("×", "x").replace(",", "")
+def _compound_forms(compound: str, offset: int) -> list[Form]:
+    """Return a compound as it stands, and without hyphens or dots of multiplication."""
+    whole = fold_accents(compound).replace("×", "x").replace(",", "")
     # The segments carry a compound that is too long; its hash would find nothing more.
-    if len(whole) <= MAX_LEXEME_CHARACTERS:
-        forms[whole, offset] = None
-        joined = whole.replace("-", "").replace("·", "")
-        if joined != whole and not joined.isdigit():  # "5-10" is a range, not 510
-            forms[joined, offset] = None
+    if len(whole) > MAX_LEXEME_CHARACTERS:
+        return []
+    joined = whole.replace("-", "").replace("·", "")
+    if joined == whole or joined.isdigit():  # "5-10" is a range, not 510
+        return [Form(whole, offset, 1.0)]
+    return [Form(whole, offset, 1.0), Form(joined, offset, JOINED_WEIGHT)]
 
 
 def _expand_quantity(number: str, unit: str, stem: Callable[[str], str] | None) -> Expansion:
     amount = expand_word(number, stem)
     joined = fold_accents(unit.replace("·", ""))
-    whole = fold_accents(number + unit)
-    forms = dict.fromkeys(
-        [(whole, 0), (number + joined, 0), *amount.lexemes, (joined, amount.span)]
-    )
-    return Expansion(tuple(forms), amount.span + 1)
+    forms = [
+        Form(fold_accents(number + unit), 0, 1.0),
+        Form(fold_accents(number) + joined, 0, 1.0),
+        *amount.forms,
+        Form(joined, amount.span, 1.0),
+    ]
+    return Expansion(_distinct(forms), amount.span + 1)
+
+
+def _distinct(forms: list[Form]) -> tuple[Form, ...]:
+    """Keep the first of forms with the same lexeme and offset."""
+    return tuple({form[:2]: form for form in reversed(forms)}.values())[::-1]

@@ -21,8 +21,8 @@ class SearchVector(NamedTuple):
 
     literal: str
     """`'lexeme':1,5 'other':2`"""
-    occurrences: int
-    """Positions written: the document's length for BM25."""
+    length: int
+    """Words (distinct positions) of the text: the document's length for BM25."""
     dropped: int
     """Occurrences left out because of Postgres' limits; 0 unless the text is enormous."""
 
@@ -34,16 +34,17 @@ def to_search_vector(lexemes: Iterable[tuple[str, int]]) -> SearchVector:
     lexeme the first 255 positions are kept, and of the lexemes the first that fit into 1 MB.
     """
     positions: dict[str, list[int]] = {}
-    total = 0
+    words: set[int] = set()
+    total = kept = 0
     for lexeme, position in lexemes:
         total += 1
+        words.add(position)
         known = positions.setdefault(lexeme, [])
         place = min(position, MAX_POSITION)
         if len(known) < MAX_POSITIONS and (not known or known[-1] != place):
             known.append(place)
     room = MAX_BYTES
     entries: list[str] = []
-    kept = 0
     for lexeme, places in positions.items():
         # Text, a byte of alignment, a count of two bytes, and two bytes a position.
         room -= len(lexeme.encode()) + 3 + 2 * len(places)
@@ -52,10 +53,10 @@ def to_search_vector(lexemes: Iterable[tuple[str, int]]) -> SearchVector:
         kept += len(places)
         quoted = lexeme.replace("\\", "\\\\").replace("'", "''")
         entries.append(f"'{quoted}':{','.join(map(str, places))}")
-    return SearchVector(" ".join(entries), kept, total - kept)
+    return SearchVector(" ".join(entries), len(words), total - kept)
 
 
 def to_search_vectors(texts: Sequence[str], language: str) -> tuple[list[str], list[int]]:
-    """Analyse `texts`; return their `tsvector` literals and lengths in lexemes."""
+    """Analyse `texts`; return their `tsvector` literals and lengths in words."""
     vectors = [to_search_vector(analyze(text, language)) for text in texts]
-    return [vector.literal for vector in vectors], [vector.occurrences for vector in vectors]
+    return [vector.literal for vector in vectors], [vector.length for vector in vectors]
