@@ -244,7 +244,7 @@ class _Execution:
                 permanent=permanent,
                 fingerprint=self._context.fingerprints[stage],
             )
-        logger.warning("%s failed at %s: %s", job.name, stage, error)
+        logger.info("%s failed at %s: %s", job.name, stage, error)
         return Outcome(
             job.source_hash,
             job.name,
