@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_pipeline.chunking.splitting import shorten, split_texts
+from rag_pipeline.chunking.splitting import Fragment, shorten, split_texts
 from rag_pipeline.chunking.tokens import TokenCounter
 from rag_pipeline.chunking.units import Context, Piece, Unit
+
+_REPACK_ROUNDS = 8
 
 
 @dataclass(slots=True)
@@ -104,15 +106,24 @@ class Packer:
     def repack(self, draft: Draft, excess: int) -> list[Draft]:
         """Split a draft whose exact count is `excess` tokens above the budget.
 
-        The estimate adds up the counts of the pieces; a vocabulary may count the whole higher.
+        The estimate adds up the counts of the pieces; a vocabulary may count the whole higher. What
+        is missing is spread over the pieces by their length; more of it where that is not enough.
         """
-        room = self._room(draft.pieces[0])
-        budget = self._budget
-        self._budget -= room - min(room, draft.tokens) + excess
-        for unit in self._split_long([[draft.pieces]])[0]:
-            self._add_unit(unit)
-        self._budget = budget
-        return self._finish()
+        missing = max(excess, excess + self._room(draft.pieces[0]) - draft.tokens)
+        length = sum(len(piece.text) for piece in draft.pieces) or 1
+        parts = [draft]
+        for _ in range(_REPACK_ROUNDS):
+            if len(parts) > 1:
+                break
+            unit = [
+                replace(piece, tokens=piece.tokens - (-missing * len(piece.text) // length))
+                for piece in draft.pieces
+            ]
+            for pieces in self._split_long([[unit]])[0]:
+                self._add_unit(pieces)
+            parts = self._finish()
+            missing *= 2
+        return parts
 
     def _finish(self) -> list[Draft]:
         self._flush()
@@ -206,8 +217,8 @@ class Packer:
         parts: dict[int, list[Piece]] = {}
         for by_line in (False, True):
             chosen = [i for i, piece in enumerate(long) if (piece.kind == "code") == by_line]
-            texts = [long[i].text for i in chosen]
-            split = split_texts(texts, [limits[i] for i in chosen], self._counter, by_line=by_line)
+            whole = [Fragment(long[i].text, long[i].tokens) for i in chosen]
+            split = split_texts(whole, [limits[i] for i in chosen], self._counter, by_line=by_line)
             for i, found in zip(chosen, split, strict=True):
                 piece = long[i]
                 parts[id(piece)] = [

@@ -78,7 +78,7 @@ class Fragment:
 
 
 def split_texts(
-    texts: Sequence[str],
+    texts: Sequence[Fragment],
     limits: Sequence[int],
     counter: TokenCounter,
     *,
@@ -91,7 +91,7 @@ def split_texts(
     together: three or four calls in all.
     """
     steps = (lines, words) if by_line else (sentences, words)
-    fragments = [[Fragment(text, limit + 1)] for text, limit in zip(texts, limits, strict=True)]
+    fragments = [[text] for text in texts]
     for step in steps:
         long = [
             (number, fragment)
@@ -104,6 +104,7 @@ def split_texts(
         split: dict[int, list[Fragment]] = {}
         for (number, fragment), found in zip(long, parts, strict=True):
             counted = [Fragment(part, next(counts) + counter.space) for part in found]
+            _spread(counted, fragment)
             if step is words:
                 counted = _join(counted, limits[number])
             split[id(fragment)] = counted
@@ -115,6 +116,14 @@ def split_texts(
         [part for fragment in found for part in _split_characters(fragment, limit, counter)]
         for found, limit in zip(fragments, limits, strict=True)
     ]
+
+
+def _spread(parts: list[Fragment], whole: Fragment) -> None:
+    """Where the parts count less than the whole, spread what is missing by length."""
+    missing = whole.tokens - sum(part.tokens for part in parts)
+    if missing > 0:
+        for part in parts:
+            part.tokens -= -missing * len(part.text) // len(whole.text)
 
 
 def _join(fragments: list[Fragment], limit: int) -> list[Fragment]:
@@ -148,12 +157,9 @@ def _split_characters(fragment: Fragment, limit: int, counter: TokenCounter) -> 
         start = end
     if len(parts) == 1:
         return [fragment]
-    counts = counter.parts(parts)
-    return [
-        piece
-        for part, count in zip(parts, counts, strict=True)
-        for piece in _split_characters(Fragment(part, count), limit, counter)
-    ]
+    counted = [Fragment(*pair) for pair in zip(parts, counter.parts(parts), strict=True)]
+    _spread(counted, fragment)
+    return [piece for part in counted for piece in _split_characters(part, limit, counter)]
 
 
 def shorten(text: str, tokens: int, limit: int) -> str:

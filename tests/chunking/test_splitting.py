@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.chunking.splitting import sentences, shorten, split_texts, words
+from rag_pipeline.chunking.splitting import Fragment, sentences, shorten, split_texts, words
 from rag_pipeline.chunking.tokens import TokenCounter
 from tests.chunking.documents import count_characters, count_marked, count_pairs, count_words
 
@@ -55,7 +55,7 @@ def test_nothing_is_lost_in_sentences_and_words(text: str) -> None:
 
 def test_a_long_sentence_is_split_between_words_and_a_long_word_between_characters() -> None:
     counter = TokenCounter(count_characters)
-    [found] = split_texts(["aa bb cc. Dddddddddd."], [6], counter)
+    [found] = split_texts([Fragment("aa bb cc. Dddddddddd.", 21)], [6], counter)
     assert [fragment.text for fragment in found][:2] == ["aa bb ", "cc. "]
     assert "".join(fragment.text for fragment in found[2:]) == "Dddddddddd."
     assert all(len(fragment.text.strip()) <= 6 for fragment in found)
@@ -63,7 +63,7 @@ def test_a_long_sentence_is_split_between_words_and_a_long_word_between_characte
 
 def test_combining_marks_stay_with_their_letter() -> None:
     text = "e\u0301" * 40
-    [found] = split_texts([text], [15], TokenCounter(count_characters))
+    [found] = split_texts([Fragment(text, 80)], [15], TokenCounter(count_characters))
     assert "".join(fragment.text for fragment in found) == text
     assert all(fragment.text[0] == "e" for fragment in found)
 
@@ -72,7 +72,8 @@ def test_combining_marks_stay_with_their_letter() -> None:
 def test_fragments_join_to_the_text_and_keep_the_limit(texts: list[str], limit: int) -> None:
     counter = TokenCounter(count_characters)
     for by_line in (False, True):
-        found = split_texts(texts, [limit] * len(texts), counter, by_line=by_line)
+        whole = [Fragment(text, len(text)) for text in texts]
+        found = split_texts(whole, [limit] * len(texts), counter, by_line=by_line)
         assert ["".join(f.text for f in fragments) for fragments in found] == texts
         assert all(len(f.text.strip()) <= limit for fragments in found for f in fragments)
 
