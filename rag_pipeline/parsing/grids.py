@@ -102,6 +102,29 @@ def _with_ends(
     return [*before, *borders, *after]
 
 
+def sides_of_cells(fills: list[Box]) -> list[Ruling]:
+    """Sides of filled areas that stand side by side: the shaded cells of a row.
+
+    Shading behind a paragraph inside a cell has no neighbour at its edge, and gives none.
+    """
+    rows: dict[int, list[Box]] = {}
+    for box in fills:
+        if 6 < box[3] - box[1] < 300 and box[2] - box[0] > 6:
+            rows.setdefault(round(box[1] / 2), []).append(box)
+    cells: set[Box] = set()
+    for row in rows.values():
+        row.sort()
+        for at, box in enumerate(row):
+            for other in row[at + 1 : at + 12]:
+                if abs(box[2] - other[0]) < 1.6 and abs(box[3] - other[3]) < 2:
+                    cells |= {box, other}
+    sides = []
+    for x0, y0, x1, y1 in sorted(cells):
+        sides += [Ruling(x0, y0, x1, y0), Ruling(x0, y1, x1, y1)]
+        sides += [Ruling(x0, y0, x0, y1), Ruling(x1, y0, x1, y1)]
+    return sides
+
+
 def filled_areas(fills: list[Box]) -> list[Box]:
     """Areas of at least three filled boxes, of the size of cells or rows, that touch."""
     boxes = [

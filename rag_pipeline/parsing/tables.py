@@ -13,7 +13,7 @@ from rag_pipeline.parsing.cells import (
     word_rows,
 )
 from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Word, bounding_box, contains
-from rag_pipeline.parsing.grids import Grid, filled_areas, grids_of, ruled_bands
+from rag_pipeline.parsing.grids import Grid, filled_areas, grids_of, ruled_bands, sides_of_cells
 from rag_pipeline.parsing.lines import line_text
 
 Spans = list[list[tuple[int, int]]]
@@ -40,7 +40,7 @@ def tables_of(content: PageContent) -> list[Table]:
     tables: list[Table] = []
     taken: set[int] = set()
     rulings = _without_underlines(content)
-    for grid in grids_of(rulings):
+    for grid in grids_of([*rulings, *sides_of_cells(content.fills)]):
         words = _words_in(grid.box, content.words, taken)
         _keep(_grid_table(grid, words), tables, taken)
     for band in [*ruled_bands(rulings, content.height), *filled_areas(content.fills)]:
