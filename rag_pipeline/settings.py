@@ -91,6 +91,9 @@ class StructureSettings(Section):
     heading_min_letters: float = Field(
         default=0.4, ge=0, le=1, description="Share of letters in a heading"
     )
+    edge_band: float = Field(
+        default=0.075, ge=0, le=0.5, description="Share of the page's height without bold headings"
+    )
     rare_style_min_headings: int = Field(
         default=20, ge=1, description="Headings that a document has before rare styles are dropped"
     )

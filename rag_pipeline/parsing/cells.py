@@ -99,6 +99,26 @@ def cells_between(
     return texts, spans
 
 
+def without_empty_columns(
+    texts: Rows, spans: list[list[tuple[int, int]]]
+) -> tuple[Rows, list[list[tuple[int, int]]]]:
+    """Drop columns that hold no text of their own; cells that span them become narrower."""
+    keep = [
+        at for at in range(len(texts[0])) if any(row[at] for row in texts)
+    ]
+    dropped = set(range(len(texts[0]))) - set(keep)
+    if not dropped:
+        return texts, spans
+    narrowed = []
+    for row in spans:
+        marks = list(row)
+        for at, (columns, height) in enumerate(row):
+            if columns > 1:
+                marks[at] = (columns - sum(at < d < at + columns for d in dropped), height)
+        narrowed.append([marks[at] for at in keep])
+    return [[row[at] for at in keep] for row in texts], narrowed
+
+
 def _splits(chunk: list[Word], borders: list[float]) -> bool:
     """Does a gap between two words lie on each border?"""
     return all(

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 
 from rag_pipeline.parsing.geometry import Line
 
-MIN_ROWS = 3
+MIN_ROWS = 2
 """Rows that each side of a gutter has at least."""
+SURE_ROWS = 3
+"""With fewer rows than this the gutter must be wide and the drawing order clear."""
+WIDE_GUTTER = 2.0
+"""Ems."""
 MIN_GUTTER = 0.55
 """Ems between two columns at least."""
 MIN_SHARE = 0.12
@@ -109,12 +113,15 @@ def _gutter_in(x: float, band: list[Line], segments: list[Line]) -> _Gutter | No
     shared = bottom - top
     if shared < MIN_ROWS * size:
         return None
-    if not _reads_down(left, right):
+    few = min(len(left), len(right)) < SURE_ROWS
+    if few and x - right_edge < WIDE_GUTTER * size:
+        return None
+    if not _reads_down(left, right, strictly=few):
         return None
     return _Gutter(x, 0.0, 0.0, shared * min(len(left), len(right)))
 
 
-def _reads_down(left: list[Line], right: list[Line]) -> bool:
+def _reads_down(left: list[Line], right: list[Line], *, strictly: bool) -> bool:
     """Did the producer draw column by column, or is the text on both sides prose?
 
     A table and a list of terms are drawn row by row, and their cells are short.
@@ -126,6 +133,8 @@ def _reads_down(left: list[Line], right: list[Line]) -> bool:
     for (_, side, segment), (_, next_side, following) in zip(order, order[1:], strict=False):
         if side != next_side and abs(segment.baseline - following.baseline) < 2:
             across += 1
+    if strictly:
+        return across == 0
     rows = min(len(left), len(right))
     if across < 0.3 * rows:
         return True

@@ -182,11 +182,8 @@ def _components(horizontal: list[Ruling], vertical: list[Ruling]) -> list[list[R
     return list(groups.values())
 
 
-def ruled_bands(rulings: list[Ruling], page_height: float) -> list[Box]:
-    """Areas between horizontal rulings of the same extent: tables without vertical lines.
-
-    Three such lines (above, below the header, below) make a band; so do two that are near.
-    """
+def ruled_bands(rulings: list[Ruling], page_height: float) -> list[list[Ruling]]:
+    """Horizontal rulings of the same extent, from top to bottom: tables without vertical lines."""
     longest = [line for line in rulings if line.is_horizontal and line.x1 - line.x0 > 60]
     groups: list[list[Ruling]] = []
     for line in sorted(longest, key=lambda one: (round(one.x0 / 8), one.y0)):
@@ -198,8 +195,4 @@ def ruled_bands(rulings: list[Ruling], page_height: float) -> list[Box]:
                 break
         else:
             groups.append([line])
-    bands = []
-    for group in groups:
-        if len(snapped([line.y0 for line in group])) >= 2:
-            bands.append(bounding_box([(line.x0, line.y0, line.x1, line.y1) for line in group]))
-    return bands
+    return [group for group in groups if len(snapped([line.y0 for line in group])) >= 2]

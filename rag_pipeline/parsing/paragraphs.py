@@ -66,7 +66,7 @@ def usual_leading(lines: list[Line]) -> dict[float, float]:
 
 def _starts_block(group: list[Line], line: Line, leading: dict[float, float]) -> bool:
     last = group[-1]
-    if last.table is not None or line.table is not None or _style_changes(last.style, line.style):
+    if last.table is not None or line.table is not None or _style_changes(last, line):
         return True
     size = line.style.size
     usual = leading.get(size, 1.25 * size)
@@ -81,10 +81,18 @@ def _starts_block(group: list[Line], line: Line, leading: dict[float, float]) ->
     return _marker_starts(group, line) or _indent_starts(group, line) or _break_was_free(last, line)
 
 
-def _style_changes(last: Style, style: Style) -> bool:
-    if last.bold != style.bold or last.monospace != style.monospace:
+def _style_changes(last: Line, line: Line) -> bool:
+    """Another size, or bold and fixed width changing between the two lines.
+
+    A bold beginning that runs on in plain text, and a bold phrase broken over lines, change within
+    a line, not between two.
+    """
+    if abs(last.style.size - line.style.size) > SIZE_CHANGE * max(last.style.size, line.style.size):
         return True
-    return abs(last.size - style.size) > SIZE_CHANGE * max(last.size, style.size)
+    before, after = last.words[-1].style, line.words[0].style
+    if last.style.bold != line.style.bold and before.bold != after.bold:
+        return True
+    return last.style.monospace != line.style.monospace and before.monospace != after.monospace
 
 
 def _marker_starts(group: list[Line], line: Line) -> bool:
@@ -94,7 +102,8 @@ def _marker_starts(group: list[Line], line: Line) -> bool:
         return False
     last = group[-1]
     ended = last.text[-1:] in _SENTENCE_END or starts_with_number(group[0].text)
-    return ended or abs(line.x0 - last.x0) > 0.5 * line.style.size
+    short = last.x1 - last.x0 < 0.6 * (last.column[1] - last.column[0])
+    return ended or short or abs(line.x0 - last.x0) > 0.5 * line.style.size
 
 
 def _indent_starts(group: list[Line], line: Line) -> bool:

@@ -10,6 +10,7 @@ from rag_pipeline.parsing.cells import (
     chunks_of,
     column_borders,
     merge_wrapped,
+    without_empty_columns,
     word_rows,
 )
 from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Word, bounding_box, contains
@@ -43,10 +44,31 @@ def tables_of(content: PageContent) -> list[Table]:
     for grid in grids_of([*rulings, *sides_of_cells(content.fills)]):
         words = _words_in(grid.box, content.words, taken)
         _keep(_grid_table(grid, words), tables, taken)
-    for band in [*ruled_bands(rulings, content.height), *filled_areas(content.fills)]:
+    bands = [
+        part
+        for band in ruled_bands(rulings, content.height)
+        for part in _tabular_parts(band, content.words, taken)
+    ]
+    for band in [*bands, *filled_areas(content.fills)]:
         words = _words_in(band, content.words, taken)
         _keep(_band_table(band, words), tables, taken)
     return tables
+
+
+def _tabular_parts(rules: list[Ruling], words: list[Word], taken: set[int]) -> list[Box]:
+    """The areas between rules of one width, without those of running text (captions) between."""
+    parts: list[Box] = []
+    for above, below in zip(rules, rules[1:], strict=False):
+        area = (min(above.x0, below.x0), above.y0, max(above.x1, below.x1), below.y1)
+        rows = word_rows(_words_in(area, words, taken))
+        single = sum(len(chunks_of(row)) == 1 for row in rows)
+        if not rows or (len(rows) > 1 and single > 0.5 * len(rows)):
+            continue
+        if parts and abs(parts[-1][3] - above.y1) < 0.01:
+            parts[-1] = bounding_box([parts[-1], area])
+        else:
+            parts.append(area)
+    return parts
 
 
 def _without_underlines(content: PageContent) -> list[Ruling]:
@@ -97,6 +119,7 @@ def _grid_table(grid: Grid, words: list[Word]) -> Table | None:
         row = _index((word.y0 + word.y1) / 2, grid.ys)
         column = _index((word.x0 + word.x1) / 2, grid.xs)
         held.setdefault(owner[row, column], []).append(word)
+    _part_open_cells(grid, owner, held)
     cells, spans = _cells_of(owner, held, rows, columns)
     cells, spans = split_rows(cells, spans, held, rows, columns)
     cells, spans = _without_empty(cells, spans)
@@ -150,6 +173,32 @@ def _merged_cells(grid: Grid, rows: int, columns: int) -> dict[tuple[int, int], 
                 for c in range(column, column + width):
                     owner[row, c] = above
     return owner
+
+
+def _part_open_cells(
+    grid: Grid,
+    owner: dict[tuple[int, int], tuple[int, int]],
+    held: dict[tuple[int, int], list[Word]],
+) -> None:
+    """Part merged cells of one row whose words keep clear of every border inside.
+
+    Shaded rows often draw their borders, and the plain rows between them do not.
+    """
+    for first, words in list(held.items()):
+        members = sorted(at for at, owned in owner.items() if owned == first)
+        if len(members) < 2 or len({at[0] for at in members}) > 1:
+            continue
+        parts: dict[tuple[int, int], list[Word]] = {}
+        for chunk in (chunk for row in word_rows(words) for chunk in chunks_of(row)):
+            low = _index(chunk[0].x0 + 1, grid.xs)
+            high = _index(max(word.x1 for word in chunk) - 1, grid.xs)
+            if low != high:
+                break
+            parts.setdefault((first[0], low), []).extend(chunk)
+        else:
+            if len(parts) == len(members):
+                owner.update({at: at for at in members})
+                held.update(parts)
 
 
 def _cells_of(
@@ -259,6 +308,7 @@ def _band_table(band: Box, words: list[Word]) -> Table | None:
         return None
     cells, spans = cells_between(rows, borders)
     cells, spans = merge_wrapped(rows, cells, spans)
+    cells, spans = without_empty_columns(cells, spans)
     if not _is_table(cells, spans) or _is_prose(cells):
         return None
     box = bounding_box([band, *[(word.x0, word.y0, word.x1, word.y1) for word in words]])

@@ -17,6 +17,7 @@ from rag_pipeline.structure.signals import (
     is_signal_word,
 )
 
+_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7a3]{2}")
 _LETTERS = re.compile(r"[^\W\d_]")
 _BULLET = re.compile(r"^(?:[•◦▪▫●○■□◆◇▶►▸➢➔→✓✔❖‣⁃∙·※★☆ㆍ]|[-–—*+o]\s)")
 _ADDRESS = re.compile(r"^(?:https?://|www\.|ftp://)|^\S+@\S+\.\w+$", re.IGNORECASE)
@@ -115,16 +116,18 @@ def _reason(
     if bold and ratio >= settings.heading_bold_min:
         return _bold_reason(item, at, document, settings, edges)
     if item.numbering and item.numbering.is_worded and item.lines == 1 and ratio >= 1:
-        return "numbered by a word" if len(item.title) < 90 else None
+        return "numbered by a word" if len(item.title) < 90 and item.y1 > 0.1 else None
     return None
 
 
 def _ends_like_sentence(item: Item, ratio: float, settings: StructureSettings) -> bool:
+    if item.title[-1] in ":：" and len(item.title) > settings.heading_short:
+        return True
     if item.title[-1] not in _SENTENCE_END or item.title.endswith("..."):
         return False
     if item.numbering and (ratio >= settings.heading_large or item.numbering.depth > 1):
         return False
-    if ratio >= settings.heading_very_large:
+    if ratio >= settings.heading_very_large and item.lines < 3:
         return False
     return item.title[-1] != "." or len(item.title) > settings.heading_short or ratio < 1.08
 
@@ -135,6 +138,8 @@ def _bold_reason(
     """A bold line of about the text's size: a heading if it stands alone and looks like a title."""
     title = item.title
     numbered = item.numbering is not None
+    if item.y1 < settings.edge_band or item.y0 > 1 - settings.edge_band:
+        return None
     following = next_item(document, at)
     if following is not None and _same_row(item, following):
         return None
@@ -146,6 +151,8 @@ def _bold_reason(
     ):
         return None
     if len(title) > settings.heading_bold_characters or item.lines > 2:
+        return None
+    if not _WORD.search(title):
         return None
     if following is None or (not own_font and _is_term(item, following, edges)):
         return None

@@ -174,6 +174,8 @@ def _with_facts(items: list[Item], language: str) -> Document:
     for item in items:
         if item.kind == "text" and not item.monospace:
             sizes[round(item.size * 2) / 2] += len(item.text)
+        elif item.kind == "table":
+            sizes[round(item.size * 2) / 2] += len(item.text) // 2
     body_size = sizes.most_common(1)[0][0] if sizes else 0.0
     bold = plain = 0
     for item in items:
