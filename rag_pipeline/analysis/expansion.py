@@ -15,9 +15,9 @@ document, in whole or by a word or segment of it, finds that document:
 - scripts without spaces: bigrams, and single Han characters, which are often words.
 
 Each form has a weight, which counts in queries only: how much it says about the word, where 1 is
-the word itself. Measured by BM25 over pages (recall@5 / MRR), all forms equal → weighted: an English
-guide .964/.759 → 1.000/.801, its Korean sister .964/.835 → .964/.862, Korean reports .982/.907 →
-.982/.920, product manuals .972/.845 → .983/.862.
+the word itself. Measured by BM25 over pages (recall@5 / MRR), all forms equal → weighted: an
+English guide .964/.759 → 1.000/.801, its Korean sister .964/.835 → .964/.862, Korean reports
+.982/.907 → .982/.920, product manuals .972/.845 → .983/.862.
 """
 
 from __future__ import annotations
@@ -58,9 +58,10 @@ PARTICLES = frozenset(
 
 
 _ENDINGS = frozenset(
-    "인가요 한가요 은가요 는가요 던가요 나요 까요 가요 세요 어요 아요 해요 네요 죠 니까 습니까 합니까 "
-    "입니까 됩니까 하나요 되나요 있나요 습니다 합니다 입니다 됩니다 한다 된다 하는 되는 하면 되면 하여 "
-    "되어 하려면 하십시오 십시오 해야 려면 는지 은지 인지".split()
+    "인가요 한가요 은가요 는가요 던가요 나요 까요 가요 세요 어요 아요 해요 네요 죠 "
+    "니까 습니까 합니까 입니까 됩니까 하나요 되나요 있나요 습니다 합니다 입니다 됩니다 "
+    "한다 된다 하는 되는 하면 되면 하여 되어 하려면 하십시오 십시오 "
+    "해야 려면 는지 은지 인지".split()
 )
 """Endings of Korean verbs and questions."""
 _LONGEST_TAIL = max(map(len, PARTICLES | _ENDINGS))

@@ -94,16 +94,19 @@ class LocalEmbedder:
     def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         if not texts:
             return np.empty((0, DIMENSIONS), dtype=np.float32)
-        encode = self._load_tokenizer().encode
-        head = [BEGIN_ID, *encode(prefix)]
-        windows, owners, weights = _split_windows([encode(text) for text in texts])
-        vectors = self._run([[*head, *window, END_ID] for window in windows])
+        with ThreadPoolExecutor(1) as background:
+            # Native code, so that the tokenizer is loaded meanwhile; at once if it is there.
+            session = background.submit(self._load_session)
+            encode = self._load_tokenizer().encode
+            head = [BEGIN_ID, *encode(prefix)]
+            windows, owners, weights = _split_windows([encode(text) for text in texts])
+        inputs = [[*head, *window, END_ID] for window in windows]
+        vectors = self._run(session.result(), inputs)
         averaged = average_windows(vectors, owners, weights)
         return check_vectors(averaged, count=len(texts), dimensions=DIMENSIONS, source=MODEL)
 
-    def _run(self, inputs: list[list[int]]) -> Vectors:
+    def _run(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
         """Compute one vector per window, in the order of `inputs`."""
-        session = self._load_session()
         vectors = np.empty((len(inputs), DIMENSIONS), dtype=np.float32)
         batches = _plan_batches([len(ids) for ids in inputs], self._settings.batch_size)
 

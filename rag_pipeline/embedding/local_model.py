@@ -28,9 +28,9 @@ FILES_VERSION = "1"
 """Raised whenever the graph or the files' format changes."""
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 
-_GRAPH = "model.onnx"
+_GRAPH, _CONSTANTS = "model.onnx", "model.bin"
 _MANIFEST = "manifest.json"
-_FILES = (_GRAPH, *Vocabulary.FILES)
+_FILES = (_GRAPH, _CONSTANTS, *Vocabulary.FILES)
 # Never matched in text: a document that spells out `</s>` must not end itself.
 _SPECIAL_PIECES = frozenset({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})
 
@@ -88,7 +88,7 @@ def _build(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as name:
             draft = Path(name)
-            build_graph(weights, draft / _GRAPH)
+            build_graph(weights, draft / _GRAPH, _CONSTANTS)
             Vocabulary.write(
                 draft,
                 (
@@ -102,6 +102,7 @@ def _build(folder: Path) -> None:
             manifest = {file: _describe(draft / file) for file in _FILES}
             (draft / _MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
             for file in (*_FILES, _MANIFEST):
+                (draft / file).chmod(0o644)  # onnx makes its data private; users share the cache
                 os.replace(draft / file, folder / file)  # noqa: PTH105
     except OSError as error:
         raise EmbeddingError(
