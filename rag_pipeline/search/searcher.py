@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from rag_pipeline.analysis import query_lexemes
+from rag_pipeline.analysis import query_weights
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search.fusion import FusedHit, LegHit, ScoreDetail, fuse
 from rag_pipeline.search.text_leg import text_leg
@@ -124,7 +124,7 @@ class Searcher:
         start = time.perf_counter()
         with self._database.connection() as connection:
             languages = [language for language, _ in queries.corpus_languages(connection)]
-            hits = text_leg(connection, query_lexemes(query, languages), limit)
+            hits = text_leg(connection, query_weights(query, languages), limit)
         seconds["text"] = time.perf_counter() - start
         return hits
 

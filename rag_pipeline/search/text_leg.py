@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
@@ -15,13 +15,15 @@ CANDIDATES = 3_000
 """Chunks that are ranked at most, about: words are taken by rarity until they bring so many."""
 
 
-def text_leg(connection: Connection[TupleRow], lexemes: Sequence[str], limit: int) -> list[LegHit]:
-    """Return the best chunks by BM25 for these lexemes, best first."""
+def text_leg(
+    connection: Connection[TupleRow], lexemes: Mapping[str, float], limit: int
+) -> list[LegHit]:
+    """Return the best chunks by BM25, best first; `lexemes` are the query's, with their weights."""
     corpus = queries.corpus(connection)
     if corpus is None or not corpus[0] or not lexemes:
         return []
     chunk_count, lexeme_total = corpus
-    frequencies = dict(queries.document_frequencies(connection, lexemes=sorted(set(lexemes))))
+    frequencies = dict(queries.document_frequencies(connection, lexemes=sorted(lexemes)))
     if not frequencies:
         return []
     known = sorted(frequencies, key=lambda lexeme: (frequencies[lexeme], lexeme))
@@ -29,7 +31,9 @@ def text_leg(connection: Connection[TupleRow], lexemes: Sequence[str], limit: in
         connection,
         query=_any_of(_rarest(known, frequencies)),
         lexemes=known,
-        inverse_frequencies=[inverse_frequency(chunk_count, frequencies[word]) for word in known],
+        inverse_frequencies=[
+            lexemes[word] * inverse_frequency(chunk_count, frequencies[word]) for word in known
+        ],
         average_length=max(1.0, float(lexeme_total) / chunk_count),
         limit=limit,
     )
