@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from rag_pipeline.parsing.geometry import Line, Style, Word
 
@@ -31,13 +32,18 @@ def segments_of(words: Iterable[Word]) -> list[Line]:
 
 def _continues(last: Word, word: Word) -> bool:
     """Does `word` follow `last` on the same row without a wide gap?"""
-    size = max(last.style.size, word.style.size, 1.0)
+    size = last.style.size
+    if word.style.size > size:
+        size = word.style.size
     gap = word.x0 - last.x1
     if gap > SEGMENT_GAP * size or word.x0 < last.x0 - 0.1 * size or gap < -1.2 * size:
         return False
+    shift = abs(last.baseline - word.baseline)
+    if shift < 0.02 * size:
+        return True
     overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
     lower = min(last.y1 - last.y0, word.y1 - word.y0)
-    return overlap > 0.4 * lower and abs(last.baseline - word.baseline) < 0.6 * size
+    return overlap > 0.4 * lower and shift < 0.6 * size
 
 
 def _join_neighbours(segments: list[Line]) -> list[Line]:
@@ -77,10 +83,10 @@ def make_line(words: list[Word]) -> Line:
     """Put words of one row, from left to right, into a line."""
     style = main_style(words)
     return Line(
-        min(word.x0 for word in words),
-        min(word.y0 for word in words),
-        max(word.x1 for word in words),
-        max(word.y1 for word in words),
+        min([word.x0 for word in words]),
+        min([word.y0 for word in words]),
+        max([word.x1 for word in words]),
+        max([word.y1 for word in words]),
         next((word.baseline for word in words if word.style.size == style.size), words[0].baseline),
         line_text(words),
         style,
@@ -90,13 +96,11 @@ def make_line(words: list[Word]) -> Line:
 
 def line_text(words: list[Word]) -> str:
     """Text of a row of words, with spaces where there is white space."""
-    parts: list[str] = []
-    last: Word | None = None
-    for word in words:
-        if last is not None and not _is_joined(last, word):
+    parts: list[str] = [words[0].text] if words else []
+    for last, word in pairwise(words):
+        if word.x0 - last.x1 > 0.3 * word.style.size or not _is_joined(last, word):
             parts.append(" ")
         parts.append(word.text)
-        last = word
     return "".join(parts)
 
 
@@ -116,7 +120,7 @@ def main_style(words: list[Word]) -> Style:
     if len(words) == 1:
         return words[0].style
     first = words[0].style
-    if all(word.style is first or word.style == first for word in words):
+    if all([word.style is first for word in words]):
         return first
     counts: dict[Style, int] = {}
     for word in words:

@@ -37,15 +37,20 @@ _SYMBOL_BULLETS = str.maketrans(
 )
 MIN_FONT_SIZE = 1.0
 """Text below one point is not meant to be read."""
+CLIP_ONLY = c.FPDF_TEXTRENDERMODE_CLIP
+INVISIBLE = c.FPDF_TEXTRENDERMODE_INVISIBLE
 NEARLY_WHITE = 0xF8
 SCAN_COVERAGE = 0.5
 """Share of the page that images cover where invisible text is taken for an OCR layer."""
 
 
-# The generated binding returns a pointer object that must be cast to be compared; this one
-# returns the address at once.
+# The generated bindings return pointer objects that must be cast to be compared; these return the
+# addresses at once.
 _text_object_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
     ctypes.cast(c.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
+)
+_font_of = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(
+    ctypes.cast(c.FPDFTextObj_GetFont, ctypes.c_void_p).value or 0
 )
 
 
@@ -87,11 +92,10 @@ class _PageReader:
         self.matrix_ref = ctypes.byref(self.matrix)
         self.colors = [ctypes.c_uint() for _ in range(4)]
         self.color_refs = [ctypes.byref(color) for color in self.colors]
-        self.origin = (ctypes.c_double(), ctypes.c_double())
-        self.origin_refs = tuple(ctypes.byref(value) for value in self.origin)
         self.name_buffer = ctypes.create_string_buffer(256)
         self.fonts: dict[int, _FontFacts] = {}
         self.runs: dict[int, _Run] = {}
+        self.styles: dict[tuple[Any, ...], Style] = {}
         self.asian = False
         """The page has Chinese, Japanese or Korean text."""
 
@@ -114,17 +118,12 @@ class _PageReader:
         """Address of the text object that a character belongs to; 0 for a generated one."""
         return _text_object_at(self.page_address, index) or 0
 
-    def char_origin(self, index: int) -> tuple[float, float]:
-        """Point on the baseline where a character starts."""
-        c.FPDFText_GetCharOrigin(self.text_page, index, *self.origin_refs)
-        return self.origin[0].value, self.origin[1].value
-
-    def font_facts(self, text_object: Any) -> _FontFacts:
+    def font_facts(self, object_address: int) -> _FontFacts:
         """Name and style of a text object's font, asked once a page."""
-        font = c.FPDFTextObj_GetFont(text_object)
-        address = ctypes.cast(font, ctypes.c_void_p).value or 0
+        address = _font_of(object_address) or 0
         if facts := self.fonts.get(address):
             return facts
+        font = ctypes.cast(address, c.FPDF_FONT)
         length = c.FPDFFont_GetBaseFontName(font, self.name_buffer, 256)
         raw = self.name_buffer.raw[: max(0, min(length, 256) - 1)]
         name = plain_font_name(raw.decode("utf-8", "replace"))
@@ -144,33 +143,42 @@ class _PageReader:
         if run := self.runs.get(address):
             return run
         text_object = ctypes.cast(address, c.FPDF_PAGEOBJECT)
-        facts = self.font_facts(text_object)
+        facts = self.font_facts(address)
         c.FPDFTextObj_GetFontSize(text_object, self.float_ref)
         c.FPDFText_GetMatrix(self.text_page, index, self.matrix_ref)
         m = self.matrix
-        size = self.float_out.value * math.hypot(m.c, m.d)
+        a, b, shear, height = m.a, m.b, m.c, m.d
+        upright_scale = b == 0.0 and shear == 0.0
+        size = abs(self.float_out.value * (height if upright_scale else math.hypot(shear, height)))
         mode = c.FPDFTextObj_GetTextRenderMode(text_object)
         c.FPDFPageObj_GetFillColor(text_object, *self.color_refs)
-        red, green, blue, alpha = (color.value for color in self.colors)
-        turns, upright = _direction(m.a, m.b)
-        stroked = mode in (c.FPDF_TEXTRENDERMODE_FILL_STROKE, c.FPDF_TEXTRENDERMODE_STROKE)
+        red, green, blue, alpha = self.colors
+        turns, upright = (0, True) if b == 0.0 and a > 0 else _direction(a, b)
+        slanted = abs(shear) > 0.15 * abs(height) > 0 and turns in (0, 2)
         run = _Run(
-            Style(
-                round(abs(size), 1),
-                facts.bold or (stroked and mode == c.FPDF_TEXTRENDERMODE_FILL_STROKE),
-                facts.italic or (abs(m.c) > 0.15 * abs(m.d) > 0 and upright and turns in (0, 2)),
+            self.style(
+                round(size, 1),
+                facts.bold or mode == c.FPDF_TEXTRENDERMODE_FILL_STROKE,
+                facts.italic or (slanted and upright),
                 facts.monospace,
-                red << 16 | green << 8 | blue,
+                red.value << 16 | green.value << 8 | blue.value,
                 facts.name,
             ),
             turns,
             upright,
-            hidden=abs(size) < MIN_FONT_SIZE or mode == c.FPDF_TEXTRENDERMODE_CLIP or alpha == 0,
-            invisible=mode == c.FPDF_TEXTRENDERMODE_INVISIBLE,
-            origin=self.char_origin(index),
+            hidden=size < MIN_FONT_SIZE or mode == CLIP_ONLY or alpha.value == 0,
+            invisible=mode == INVISIBLE,
+            origin=(m.e, m.f),
         )
         self.runs[address] = run
         return run
+
+    def style(self, *values: Any) -> Style:
+        """One object for equal styles, so that comparing them is fast."""
+        style = self.styles.get(values)
+        if style is None:
+            style = self.styles[values] = Style(*values)
+        return style
 
 
 def _direction(a: float, b: float) -> tuple[int, bool]:
@@ -235,19 +243,36 @@ def _locate(
 
 
 def _split_by_object(reader: _PageReader, start: int, end: int, token: str) -> list[_RawWord]:
-    """A word drawn by several text objects: one piece an object; lines put them together again."""
-    pieces: list[_RawWord] = []
-    piece_start, address = start, reader.object_at(start)
-    for index in range(start + 1, end + 1):
-        here = reader.object_at(index) if index < end else -1
-        if here in (address, 0):
+    """A word drawn by several text objects: one piece a style; lines put them together again."""
+    object_at, runs = reader.object_at, reader.runs
+    pieces: list[tuple[_Run, int, int]] = []
+    previous = 0
+    for index in range(start, end):
+        address = object_at(index)
+        if address in (previous, 0):
+            if pieces:
+                pieces[-1] = (*pieces[-1][:2], index + 1)
             continue
-        if address:
-            run = reader.run_of(address, piece_start)
-            part = token[piece_start - start : index - start]
-            pieces.append(_locate(reader, run, piece_start, index, part, bool(pieces)))
-        piece_start, address = index, here
-    return pieces
+        previous = address
+        run = runs.get(address) or reader.run_of(address, index)
+        if pieces and _same_line(pieces[-1][0], run):
+            pieces[-1] = (*pieces[-1][:2], index + 1)
+        else:
+            pieces.append((run, index, index + 1))
+    return [
+        _locate(reader, run, first, last, token[first - start : last - start], glued=number > 0)
+        for number, (run, first, last) in enumerate(pieces)
+    ]
+
+
+def _same_line(a: _Run, b: _Run) -> bool:
+    return (
+        a.style is b.style
+        and a.turns == b.turns == 0
+        and abs(a.origin[1] - b.origin[1]) < 0.1
+        and b.origin[0] > a.origin[0]
+        and a[3:5] == b[3:5]
+    )
 
 
 def read_pages(pdf: pdfium.PdfDocument) -> Iterator[PageContent | pdfium.PdfiumError]:
@@ -296,13 +321,19 @@ def _page_content(
     content.fills = [_to_layout(fill, box, turns) for fill, _ in graphics.fills]
     content.images = [_to_layout(image, box, turns) for image in graphics.images]
     is_scan = _is_scan(raw_words, graphics, box)
-    left, _, _, top = box
+    bottom, right = box[1], box[2]
+    left, top = box[0], box[3]
+    doubled = bool(graphics.repeated_text)
     for raw in raw_words:
         x0, y0, x1, y1, text, run, position, breaks, glued = raw
-        if _is_hidden(raw, graphics, box, is_scan):
-            content.hidden_characters += len(text)
-            continue
-        style = _printed_style(raw, graphics)
+        style = run.style
+        off_page = x1 < left or x0 > right or y1 < bottom or y0 > top
+        if off_page or run.hidden or run.invisible or style.color >= NEARLY_WHITE << 16:
+            if _is_hidden(raw, graphics, box, is_scan):
+                content.hidden_characters += len(text)
+                continue
+        if doubled and not style.bold:
+            style = _printed_style(raw, graphics)
         if not (text.isascii() and text.isprintable()):
             text = clean_text(text.translate(_SYMBOL_BULLETS))
             content.unreadable_characters += len(_UNREADABLE.findall(text))
@@ -320,6 +351,8 @@ def _page_content(
 
 def _main_direction(raw_words: list[_RawWord]) -> int:
     """Quarter turns of the direction that most characters run in."""
+    if all(raw[5].turns == 0 for raw in raw_words):
+        return 0
     characters: Counter[int] = Counter()
     for raw in raw_words:
         if raw[5].upright:
@@ -356,10 +389,9 @@ def _is_hidden(raw: _RawWord, graphics: Graphics, page: Box, is_scan: bool) -> b
 def _printed_style(raw: _RawWord, graphics: Graphics) -> Style:
     """The run's style; bold where the text was printed twice."""
     style = raw[5].style
-    if graphics.repeated_text and not style.bold:
-        x, y = (raw[0] + raw[2]) / 2, (raw[1] + raw[3]) / 2
-        if any(contains(box, x, y, slack=1) for box in graphics.repeated_text):
-            return style._replace(bold=True)
+    x, y = (raw[0] + raw[2]) / 2, (raw[1] + raw[3]) / 2
+    if any(contains(box, x, y, slack=1) for box in graphics.repeated_text):
+        return style._replace(bold=True)
     return style
 
 
