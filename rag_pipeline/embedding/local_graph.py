@@ -149,10 +149,10 @@ class _Builder:
     def _matmul(self, x: str, names: list[str], inputs: int, outputs: int) -> str:
         """Multiply by the matrices `names`, stacked: `outputs` x `inputs` weights of 4 bits."""
         tensors = [self._weights.quantized[name] for name in names]
-        nibbles = np.concatenate([tensor.nibbles for tensor in tensors])
+        packed = np.concatenate([tensor.packed for tensor in tensors])
         scales = np.concatenate([tensor.scales for tensor in tensors])
         blocks = inputs // BLOCK_SIZE
-        packed = _pack(nibbles).reshape(outputs, blocks, BLOCK_SIZE // 2)
+        packed = packed.reshape(outputs, blocks, BLOCK_SIZE // 2)
         name = "+".join(names)
         return self._node(
             "MatMulNBits",
@@ -173,7 +173,7 @@ class _Builder:
             dims=[self._weights.vocabulary, self._weights.hidden],
         )
         # The operator's INT4 is signed: the offset of 8 becomes a flipped sign bit.
-        table.raw_data = _pack(np.bitwise_xor(self._word_tensor().nibbles, np.uint8(8))).tobytes()
+        table.raw_data = np.bitwise_xor(self._word_tensor().packed, np.uint8(0x88)).tobytes()
         self._constants.append(table)
         return "word_table"
 
@@ -204,9 +204,3 @@ class _Builder:
     ) -> list[str]:
         self._nodes.append(helper.make_node(operator, inputs, outputs, **attributes))
         return outputs
-
-
-def _pack(nibbles: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Pack pairs of neighbours into bytes, the first in the low half, as ONNX does."""
-    high = np.left_shift(nibbles[:, 1::2], np.uint8(4))
-    return np.bitwise_or(nibbles[:, 0::2], high)

@@ -37,8 +37,8 @@ _BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", (BLOCK_SIZE // 2,))])
 class QuantizedTensor:
     """4-bit weights in blocks of 32: value = scale * (nibble - 8)."""
 
-    nibbles: npt.NDArray[np.uint8]
-    """Blocks x 32, each 0..15, in the order of the weights."""
+    packed: npt.NDArray[np.uint8]
+    """Blocks x 16: weights 2i and 2i + 1 in the low and high half of byte i, as ONNX packs."""
     scales: npt.NDArray[np.float32]
     """One per block."""
 
@@ -106,7 +106,7 @@ def read_weights(file: Path, sha256: str) -> Weights:
         if kind == 0:
             floats[name] = np.frombuffer(data, "<f4", size, offset)
         else:
-            quantized[name] = _unpack(np.frombuffer(data, _BLOCK, size // BLOCK_SIZE, offset))
+            quantized[name] = _repack(np.frombuffer(data, _BLOCK, size // BLOCK_SIZE, offset))
     return Weights(
         hidden=hidden,
         layers=layers,
@@ -122,12 +122,14 @@ def read_weights(file: Path, sha256: str) -> Weights:
     )
 
 
-def _unpack(blocks: npt.NDArray[Any]) -> QuantizedTensor:
-    packed = blocks["nibbles"]
-    return QuantizedTensor(
-        nibbles=np.concatenate([packed & 15, packed >> 4], axis=1),
-        scales=blocks["scale"].astype(np.float32),
-    )
+def _repack(blocks: npt.NDArray[Any]) -> QuantizedTensor:
+    """From halves of a block side by side to neighbours side by side."""
+    even, odd = blocks["nibbles"][:, 0::2], blocks["nibbles"][:, 1::2]
+    packed = np.empty((len(blocks), BLOCK_SIZE // 2), dtype=np.uint8)
+    half = BLOCK_SIZE // 4
+    packed[:, :half] = (even & 0x0F) | (odd << 4)
+    packed[:, half:] = (even >> 4) | (odd & 0xF0)
+    return QuantizedTensor(packed, blocks["scale"].astype(np.float32))
 
 
 class _Reader:

@@ -1,0 +1,26 @@
+"""One built model for the whole room: building takes seconds, the tests only read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag_pipeline.embedding import Embedder, create_embedder
+from rag_pipeline.embedding.local_model import ModelFiles, model_files
+from rag_pipeline.settings import EmbeddingSettings
+
+
+@pytest.fixture(scope="session")
+def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
+def files(cache_dir: Path) -> ModelFiles:
+    return model_files(cache_dir)
+
+
+@pytest.fixture(scope="session")
+def embedder(cache_dir: Path, files: ModelFiles) -> Embedder:
+    return create_embedder(EmbeddingSettings(), cache_dir)
