@@ -45,7 +45,7 @@ def test_files_are_built_once(files: ModelFiles, cache_dir: Path) -> None:
     assert files.graph.stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
+@pytest.mark.parametrize("damage", ["changed", "missing"])
 def test_a_damaged_cache_is_rebuilt(
     damage: str, files: ModelFiles, cache_dir: Path, tmp_path: Path
 ) -> None:
@@ -54,11 +54,8 @@ def test_a_damaged_cache_is_rebuilt(
     folder.mkdir()
     for file in files.folder.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
-    constants = folder / "model.bin"
-    if damage == "truncated":
-        constants.write_bytes(constants.read_bytes()[:1_000_000])
-    elif damage == "changed":
-        with constants.open("r+b") as stream:
+    if damage == "changed":
+        with (folder / "model.bin").open("r+b") as stream:
             stream.seek(40_000_000)
             stream.write(b"\xff" * 4096)
     else:
