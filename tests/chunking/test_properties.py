@@ -62,7 +62,7 @@ class Generator(Writer):
         elif role == "heading":
             self.heading(1 + variant % 4, text.replace("\n", " "))
         elif role == "lead_in":
-            self.paragraph(text + ":")
+            self.paragraph(text + " :")  # apart: an ideographic stop ends a sentence
         elif role == "label":
             self.add("admonition", f"b{len(self.rows)}x!")
         elif role in ("procedure", "list"):
