@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from rag_pipeline.parsing.geometry import Word
 from rag_pipeline.parsing.lines import line_text
 
@@ -103,9 +105,7 @@ def without_empty_columns(
     texts: Rows, spans: list[list[tuple[int, int]]]
 ) -> tuple[Rows, list[list[tuple[int, int]]]]:
     """Drop columns that hold no text of their own; cells that span them become narrower."""
-    keep = [
-        at for at in range(len(texts[0])) if any(row[at] for row in texts)
-    ]
+    keep = [at for at in range(len(texts[0])) if any(row[at] for row in texts)]
     dropped = set(range(len(texts[0]))) - set(keep)
     if not dropped:
         return texts, spans
@@ -122,8 +122,7 @@ def without_empty_columns(
 def _splits(chunk: list[Word], borders: list[float]) -> bool:
     """Does a gap between two words lie on each border?"""
     return all(
-        any(a.x1 - 1 <= border <= b.x0 + 1 for a, b in zip(chunk, chunk[1:], strict=False))
-        for border in borders
+        any(a.x1 - 1 <= border <= b.x0 + 1 for a, b in pairwise(chunk)) for border in borders
     )
 
 
@@ -139,7 +138,7 @@ def merge_wrapped(
     A line goes on if its first cell is empty, it fills fewer cells than the row above, and it
     stands closer than rows usually do.
     """
-    steps = [b[0].baseline - a[0].baseline for a, b in zip(rows, rows[1:], strict=False)]
+    steps = [b[0].baseline - a[0].baseline for a, b in pairwise(rows)]
     if not steps:
         return texts, spans
     usual = sorted(steps)[len(steps) // 2]

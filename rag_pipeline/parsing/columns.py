@@ -9,6 +9,7 @@ from the cells of a table.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rag_pipeline.parsing.geometry import Line
 
@@ -86,7 +87,7 @@ def _gutters_at(x: float, segments: list[Line]) -> list[_Gutter]:
     borders = [float("-inf"), *crossing, float("inf")]
     rest = [s for s in segments if not (s.x0 < x - EDGE_SLACK and s.x1 > x - 1)]
     found = []
-    for top, bottom in zip(borders, borders[1:], strict=False):
+    for top, bottom in pairwise(borders):
         band = [s for s in rest if top < (s.y0 + s.y1) / 2 < bottom]
         gutter = _gutter_in(x, band, segments)
         if gutter:
@@ -130,7 +131,7 @@ def _reads_down(left: list[Line], right: list[Line], *, strictly: bool) -> bool:
         (s.words[0].position, side, s) for side, part in enumerate((left, right)) for s in part
     )
     across = 0
-    for (_, side, segment), (_, next_side, following) in zip(order, order[1:], strict=False):
+    for (_, side, segment), (_, next_side, following) in pairwise(order):
         if side != next_side and abs(segment.baseline - following.baseline) < 2:
             across += 1
     if strictly:

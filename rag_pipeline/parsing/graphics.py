@@ -10,10 +10,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import pypdfium2.raw as c
 
+from rag_pipeline.parsing import calls
+from rag_pipeline.parsing.calls import Address
 from rag_pipeline.parsing.geometry import Box
 
 THIN = 3.0
@@ -23,6 +26,7 @@ MAX_OBJECTS = 6000
 """A page of vector art may have tens of thousands of paths; its rulings mean nothing."""
 MAX_SEGMENTS = 400
 MAX_FORM_DEPTH = 4
+TEXT = c.FPDF_PAGEOBJ_TEXT
 Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
@@ -46,40 +50,35 @@ class _Reader:
         self.known_text = known_text
         self.graphics = Graphics()
         self.count = 0
-        self.edges = [ctypes.c_float() for _ in range(4)]
-        self.edge_refs = [ctypes.byref(edge) for edge in self.edges]
-        self.colors = [ctypes.c_uint() for _ in range(4)]
-        self.color_refs = [ctypes.byref(color) for color in self.colors]
-        self.fill_mode, self.stroke = ctypes.c_int(), ctypes.c_int()
-        self.mode_refs = (ctypes.byref(self.fill_mode), ctypes.byref(self.stroke))
+        self.edges, self.edges_at = calls.buffers(ctypes.c_float, 4)
+        self.colors, self.colors_at = calls.buffers(ctypes.c_uint, 4)
+        (self.fill_mode, self.stroke), self.modes_at = calls.buffers(ctypes.c_int, 2)
         self.matrix = c.FS_MATRIX()
-        self.matrix_ref = ctypes.byref(self.matrix)
-        self.point = (ctypes.c_float(), ctypes.c_float())
-        self.point_refs = tuple(ctypes.byref(value) for value in self.point)
+        self.matrix_at = ctypes.addressof(self.matrix)
+        self.point, self.point_at = calls.buffers(ctypes.c_float, 2)
 
-    def bounds(self, item: Any, form: Matrix) -> Box | None:
-        if not c.FPDFPageObj_GetBounds(item, *self.edge_refs):
+    def bounds(self, item: Address, form: Matrix) -> Box | None:
+        if not calls.object_bounds(item, *self.edges_at):
             return None
         left, bottom, right, top = (edge.value for edge in self.edges)
         return transformed((left, bottom, right, top), form)
 
-    def matrix_of(self, item: Any, form: Matrix) -> Matrix:
-        if not c.FPDFPageObj_GetMatrix(item, self.matrix_ref):
+    def matrix_of(self, item: Address, form: Matrix) -> Matrix:
+        if not calls.object_matrix(item, self.matrix_at):
             return form
         m = self.matrix
         return multiplied((m.a, m.b, m.c, m.d, m.e, m.f), form)
 
-    def fill_color(self, item: Any) -> tuple[int, int]:
+    def fill_color(self, item: Address) -> tuple[int, int]:
         """Colour (0xRRGGBB) and alpha of a fill."""
-        c.FPDFPageObj_GetFillColor(item, *self.color_refs)
+        calls.fill_color(item, *self.colors_at)
         red, green, blue, alpha = (color.value for color in self.colors)
         return red << 16 | green << 8 | blue, alpha
 
-    def read(self, item: Any, form: Matrix, depth: int) -> None:
-        kind = c.FPDFPageObj_GetType(item)
-        if kind == c.FPDF_PAGEOBJ_TEXT:
-            address = ctypes.cast(item, ctypes.c_void_p).value
-            if address not in self.known_text and (box := self.bounds(item, form)):
+    def read(self, item: Address, form: Matrix, depth: int) -> None:
+        kind = calls.object_type(item)
+        if kind == TEXT:
+            if item not in self.known_text and (box := self.bounds(item, form)):
                 self.graphics.repeated_text.append(box)
         elif kind == c.FPDF_PAGEOBJ_PATH:
             self.read_path(item, form)
@@ -88,14 +87,14 @@ class _Reader:
                 self.graphics.images.append(box)
         elif kind == c.FPDF_PAGEOBJ_FORM and depth < MAX_FORM_DEPTH:
             inner = self.matrix_of(item, form)
-            for number in range(c.FPDFFormObj_CountObjects(item)):
+            for number in range(calls.form_count(item)):
                 self.count += 1
                 if self.count > MAX_OBJECTS:
                     return
-                self.read(c.FPDFFormObj_GetObject(item, number), inner, depth + 1)
+                self.read(calls.form_object(item, number), inner, depth + 1)
 
-    def read_path(self, item: Any, form: Matrix) -> None:
-        c.FPDFPath_GetDrawMode(item, *self.mode_refs)
+    def read_path(self, item: Address, form: Matrix) -> None:
+        calls.path_mode(item, *self.modes_at)
         filled, stroked = self.fill_mode.value != 0, self.stroke.value != 0
         if not (filled or stroked):
             return
@@ -110,7 +109,7 @@ class _Reader:
             if not filled or (alpha > 0 and color < 0xF8F8F8):
                 self.graphics.rulings.append(box)
             return
-        segments = c.FPDFPath_CountSegments(item)
+        segments = calls.path_count(item)
         if filled and segments <= 6:
             self.graphics.fills.append((box, color if alpha > 0 else 0xFFFFFF))
             if stroked:
@@ -120,7 +119,7 @@ class _Reader:
             self.read_segments(item, form, segments, filled, color)
 
     def read_segments(
-        self, item: Any, form: Matrix, segments: int, filled: bool, color: int
+        self, item: Address, form: Matrix, segments: int, filled: bool, color: int
     ) -> None:
         """Break a path into straight pieces (stroked) or rectangles (filled)."""
         matrix = self.matrix_of(item, form)
@@ -134,7 +133,7 @@ class _Reader:
                 elif min(width, height) > THIN:
                     self.graphics.fills.append((box, color))
             elif not filled:
-                for (xa, ya), (xb, yb) in zip(points, points[1:], strict=False):
+                for (xa, ya), (xb, yb) in pairwise(points):
                     dx, dy = abs(xa - xb), abs(ya - yb)
                     if min(dx, dy) < 0.5 and max(dx, dy) >= SHORTEST_RULING:
                         self.graphics.rulings.append(
@@ -142,16 +141,16 @@ class _Reader:
                         )
 
     def subpaths(
-        self, item: Any, segments: int, matrix: Matrix
+        self, item: Address, segments: int, matrix: Matrix
     ) -> Iterator[list[tuple[float, float]]]:
         """Yield the corners of each subpath that has straight pieces only, in user space."""
         a, b, cc, d, e, f = matrix
         points: list[tuple[float, float]] = []
         straight = True
         for number in range(segments):
-            segment = c.FPDFPath_GetPathSegment(item, number)
-            kind = c.FPDFPathSegment_GetType(segment)
-            c.FPDFPathSegment_GetPoint(segment, *self.point_refs)
+            segment = calls.path_segment(item, number)
+            kind = calls.segment_type(segment)
+            calls.segment_point(segment, *self.point_at)
             x, y = self.point[0].value, self.point[1].value
             if kind == c.FPDF_SEGMENT_MOVETO:
                 if straight and len(points) > 1:
@@ -160,7 +159,7 @@ class _Reader:
             elif kind == c.FPDF_SEGMENT_BEZIERTO:
                 straight = False
             points.append((a * x + cc * y + e, b * x + d * y + f))
-            if c.FPDFPathSegment_GetClose(segment) and points:
+            if calls.segment_closes(segment) and points:
                 points.append(points[0])
         if straight and len(points) > 1:
             yield points
@@ -169,9 +168,12 @@ class _Reader:
 def read_graphics(page: Any, known_text: set[int]) -> Graphics:
     """Read what page draws besides text. `known_text`: addresses of text objects already read."""
     reader = _Reader(known_text)
+    address = calls.address_of(page)
     for number in range(min(c.FPDFPage_CountObjects(page), MAX_OBJECTS)):
         reader.count += 1
-        reader.read(c.FPDFPage_GetObject(page, number), IDENTITY, 0)
+        item = calls.page_object(address, number)
+        if item not in known_text:
+            reader.read(item, IDENTITY, 0)
         if reader.count > MAX_OBJECTS:
             break
     return reader.graphics

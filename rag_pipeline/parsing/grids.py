@@ -127,9 +127,7 @@ def sides_of_cells(fills: list[Box]) -> list[Ruling]:
 
 def filled_areas(fills: list[Box]) -> list[Box]:
     """Areas of at least three filled boxes, of the size of cells or rows, that touch."""
-    boxes = [
-        (x0, y0, x1, y1) for x0, y0, x1, y1 in fills if 6 < y1 - y0 < 120 and x1 - x0 > 12
-    ]
+    boxes = [(x0, y0, x1, y1) for x0, y0, x1, y1 in fills if 6 < y1 - y0 < 120 and x1 - x0 > 12]
     sides = [Ruling(*box) for box in boxes]
     if not 3 <= len(sides) <= MAX_RULINGS:
         return []

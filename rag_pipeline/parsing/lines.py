@@ -33,8 +33,7 @@ def segments_of(words: Iterable[Word]) -> list[Line]:
 def _continues(last: Word, word: Word) -> bool:
     """Does `word` follow `last` on the same row without a wide gap?"""
     size = last.style.size
-    if word.style.size > size:
-        size = word.style.size
+    size = max(size, word.style.size)
     gap = word.x0 - last.x1
     if gap > SEGMENT_GAP * size or word.x0 < last.x0 - 0.1 * size or gap < -1.2 * size:
         return False
@@ -120,7 +119,7 @@ def main_style(words: list[Word]) -> Style:
     if len(words) == 1:
         return words[0].style
     first = words[0].style
-    if all([word.style is first for word in words]):
+    if all(word.style is first for word in words):
         return first
     counts: dict[Style, int] = {}
     for word in words:

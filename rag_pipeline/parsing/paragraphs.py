@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 from rag_pipeline.parsing.geometry import Box, Line, Style, bounding_box
@@ -56,7 +57,7 @@ def blocks_of(lines: list[Line]) -> list[Block]:
 def usual_leading(lines: list[Line]) -> dict[float, float]:
     """Usual baseline distance by font size, in points: the lower quartile of those seen."""
     seen: dict[float, list[float]] = {}
-    for line, following in zip(lines, lines[1:], strict=False):
+    for line, following in pairwise(lines):
         if line.style.size == following.style.size:
             distance = following.baseline - line.baseline
             if 0.8 * line.style.size < distance < 2.4 * line.style.size:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
+from rag_pipeline.parsing import calls
 from rag_pipeline.parsing.fonts import (
     is_bold_font,
     is_italic_font,
@@ -42,16 +43,6 @@ INVISIBLE = c.FPDF_TEXTRENDERMODE_INVISIBLE
 NEARLY_WHITE = 0xF8
 SCAN_COVERAGE = 0.5
 """Share of the page that images cover where invisible text is taken for an OCR layer."""
-
-
-# The generated bindings return pointer objects that must be cast to be compared; these return the
-# addresses at once.
-_text_object_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
-    ctypes.cast(c.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
-)
-_font_of = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(
-    ctypes.cast(c.FPDFTextObj_GetFont, ctypes.c_void_p).value or 0
-)
 
 
 class _Run(NamedTuple):
@@ -81,17 +72,13 @@ class _PageReader:
 
     def __init__(self, text_page: Any) -> None:
         self.text_page = text_page
-        self.page_address = ctypes.cast(text_page, ctypes.c_void_p)
+        self.address = calls.address_of(text_page)
         self.rect = c.FS_RECTF()
-        self.rect_ref = ctypes.byref(self.rect)
-        self.float_out = ctypes.c_float()
-        self.float_ref = ctypes.byref(self.float_out)
-        self.int_out = ctypes.c_int()
-        self.int_ref = ctypes.byref(self.int_out)
+        self.rect_at = ctypes.addressof(self.rect)
+        (self.size_out,), (self.size_at,) = calls.buffers(ctypes.c_float, 1)
         self.matrix = c.FS_MATRIX()
-        self.matrix_ref = ctypes.byref(self.matrix)
-        self.colors = [ctypes.c_uint() for _ in range(4)]
-        self.color_refs = [ctypes.byref(color) for color in self.colors]
+        self.matrix_at = ctypes.addressof(self.matrix)
+        self.colors, self.colors_at = calls.buffers(ctypes.c_uint, 4)
         self.name_buffer = ctypes.create_string_buffer(256)
         self.fonts: dict[int, _FontFacts] = {}
         self.runs: dict[int, _Run] = {}
@@ -116,11 +103,11 @@ class _PageReader:
 
     def object_at(self, index: int) -> int:
         """Address of the text object that a character belongs to; 0 for a generated one."""
-        return _text_object_at(self.page_address, index) or 0
+        return calls.text_object_at(self.address, index) or 0
 
     def font_facts(self, object_address: int) -> _FontFacts:
         """Name and style of a text object's font, asked once a page."""
-        address = _font_of(object_address) or 0
+        address = calls.font_of(object_address) or 0
         if facts := self.fonts.get(address):
             return facts
         font = ctypes.cast(address, c.FPDF_FONT)
@@ -142,16 +129,15 @@ class _PageReader:
         """Style and direction of a text object, asked once."""
         if run := self.runs.get(address):
             return run
-        text_object = ctypes.cast(address, c.FPDF_PAGEOBJECT)
         facts = self.font_facts(address)
-        c.FPDFTextObj_GetFontSize(text_object, self.float_ref)
-        c.FPDFText_GetMatrix(self.text_page, index, self.matrix_ref)
+        calls.font_size(address, self.size_at)
+        calls.char_matrix(self.address, index, self.matrix_at)
         m = self.matrix
         a, b, shear, height = m.a, m.b, m.c, m.d
         upright_scale = b == 0.0 and shear == 0.0
-        size = abs(self.float_out.value * (height if upright_scale else math.hypot(shear, height)))
-        mode = c.FPDFTextObj_GetTextRenderMode(text_object)
-        c.FPDFPageObj_GetFillColor(text_object, *self.color_refs)
+        size = abs(self.size_out.value * (height if upright_scale else math.hypot(shear, height)))
+        mode = calls.render_mode(address)
+        calls.fill_color(address, *self.colors_at)
         red, green, blue, alpha = self.colors
         turns, upright = (0, True) if b == 0.0 and a > 0 else _direction(a, b)
         slanted = abs(shear) > 0.15 * abs(height) > 0 and turns in (0, 2)
@@ -208,15 +194,15 @@ def _to_layout(box: Box, page: Box, turns: int) -> Box:
 def _raw_words(reader: _PageReader) -> list[_RawWord]:
     """Split the page's text at white space and locate each word."""
     words: list[_RawWord] = []
-    object_at, runs = reader.object_at, reader.runs
+    text_object_at, address, runs = calls.text_object_at, reader.address, reader.runs
     text = reader.page_text()
     reader.asian = bool(_ASIAN.search(text))
     previous = -1
     for match in _WORD.finditer(text):
         start, end = match.span()
-        last = object_at(end - 1)
+        last = text_object_at(address, end - 1)
         # The characters of an object are neighbours: the word between two of one is its own.
-        first = last if last == previous else object_at(start)
+        first = last if last == previous else text_object_at(address, start)
         previous = last
         if first == last and first:
             run = runs.get(first) or reader.run_of(first, start)
@@ -230,10 +216,10 @@ def _locate(
     reader: _PageReader, run: _Run, start: int, end: int, token: str, glued: bool = False
 ) -> _RawWord:
     rect = reader.rect
-    c.FPDFText_GetLooseCharBox(reader.text_page, start, reader.rect_ref)
+    calls.loose_char_box(reader.address, start, reader.rect_at)
     left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
     if end - start > 1:
-        c.FPDFText_GetLooseCharBox(reader.text_page, end - 1, reader.rect_ref)
+        calls.loose_char_box(reader.address, end - 1, reader.rect_at)
         left, right = min(left, rect.left), max(right, rect.right)
         bottom, top = min(bottom, rect.bottom), max(top, rect.top)
     breaks = token[-1] == BROKEN_HYPHEN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rag_pipeline.parsing.cells import (
     Rows,
@@ -58,7 +59,7 @@ def tables_of(content: PageContent) -> list[Table]:
 def _tabular_parts(rules: list[Ruling], words: list[Word], taken: set[int]) -> list[Box]:
     """The areas between rules of one width, without those of running text (captions) between."""
     parts: list[Box] = []
-    for above, below in zip(rules, rules[1:], strict=False):
+    for above, below in pairwise(rules):
         area = (min(above.x0, below.x0), above.y0, max(above.x1, below.x1), below.y1)
         rows = word_rows(_words_in(area, words, taken))
         single = sum(len(chunks_of(row)) == 1 for row in rows)
@@ -101,8 +102,7 @@ def _words_in(box: Box, words: list[Word], taken: set[int]) -> list[Word]:
     return [
         word
         for word in words
-        if id(word) not in taken
-        and contains(box, (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2)
+        if id(word) not in taken and contains(box, (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2)
     ]
 
 
@@ -166,9 +166,7 @@ def _merged_cells(grid: Grid, rows: int, columns: int) -> dict[tuple[int, int], 
             same = above[1] == column and (
                 sum(owner[row - 1, c] == above for c in range(columns)) == width
             )
-            open_above = not any(
-                grid.has_horizontal(row, c) for c in range(column, column + width)
-            )
+            open_above = not any(grid.has_horizontal(row, c) for c in range(column, column + width))
             if same and open_above:
                 for c in range(column, column + width):
                     owner[row, c] = above
@@ -268,7 +266,8 @@ def _without_empty(cells: Rows, spans: Spans) -> tuple[Rows, Spans]:
     """Drop rows and columns in which no cell has text and none spans."""
     if any(span not in ((1, 1), (0, 0)) for row in spans for span in row):
         keep_rows = [
-            at for at, row in enumerate(cells)
+            at
+            for at, row in enumerate(cells)
             if any(row) or any(span[1] != 1 for span in spans[at])
         ]
         return [cells[at] for at in keep_rows], [spans[at] for at in keep_rows]

@@ -20,7 +20,9 @@ LIST_TITLES = frozenset(
     |list of procedures|list of equations|abbildungsverzeichnis|tabellenverzeichnis
     |liste des figures|liste des tableaux|lista de figuras|lista de tablas
     |図目次|表目次|图目录|表格目录|插图目录|表目录|그림 차례|그림 목차|표 차례|표 목차|例目次
-    |図の一覧|表の一覧|例の一覧|表格清单|插图清单|list of algorithms|listings|그림 목록|표 목록""".replace("\n", "")
+    |図の一覧|表の一覧|例の一覧|表格清单|插图清单|list of algorithms|listings|그림 목록|표 목록""".replace(
+        "\n", ""
+    )
     .replace("    ", "")
     .split("|")
 )

@@ -61,9 +61,7 @@ def _common_edges(document: Document, values: list[float]) -> set[int]:
     needed = max(3, 0.004 * len(document.items))
     if document.page_count < 4:
         return set(range(201))
-    return {
-        edge for edge in counts if counts[edge] + counts[edge - 1] + counts[edge + 1] >= needed
-    }
+    return {edge for edge in counts if counts[edge] + counts[edge - 1] + counts[edge + 1] >= needed}
 
 
 def _is_aligned(item: Item, left: set[int], right: set[int]) -> bool:
@@ -146,9 +144,7 @@ def _bold_reason(
     if numbered:
         return "bold and numbered"
     own_font = document.has_own_font(item)
-    if title[-1] in ":：" or (
-        not own_font and (title[0] in "([{-–<\"'\\/" or title[:1].islower())
-    ):
+    if title[-1] in ":：" or (not own_font and (title[0] in "([{-–<\"'\\/" or title[:1].islower())):
         return None
     if len(title) > settings.heading_bold_characters or item.lines > 2:
         return None

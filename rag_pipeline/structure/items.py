@@ -13,7 +13,6 @@ import pandas as pd
 from rag_pipeline.structure.numbering import Numbering
 from rag_pipeline.text import one_line
 
-
 _COMPUTER_MODERN = re.compile(r"^(CM|SF|EC|LM|LMRoman|T1)(SS|TT)?[A-Z]*\d*$")
 
 

@@ -131,9 +131,7 @@ def _style_rank(style: Style, document: Document) -> Rank:
 ClassKey = tuple[str, int, Style | None]
 
 
-def _numbered_classes(
-    headings: list[Item], styles: dict[int, Style]
-) -> dict[ClassKey, list[Item]]:
+def _numbered_classes(headings: list[Item], styles: dict[int, Style]) -> dict[ClassKey, list[Item]]:
     """Group numbered headings: by kind and depth, single numbers by style as well."""
     classes: dict[ClassKey, list[Item]] = defaultdict(list)
     for item in headings:
@@ -197,14 +195,10 @@ def _main_chain(classes: dict[ClassKey, list[Item]]) -> list[ClassKey]:
 
 def _continued(members: list[Item], prefixes: set[str]) -> int:
     """How many single numbers are the beginning of a deeper one?"""
-    return sum(
-        item.numbering is not None and item.numbering.label in prefixes for item in members
-    )
+    return sum(item.numbering is not None and item.numbering.label in prefixes for item in members)
 
 
-def _restarting(
-    singles: list[ClassKey], classes: dict[ClassKey, list[Item]]
-) -> list[ClassKey]:
+def _restarting(singles: list[ClassKey], classes: dict[ClassKey, list[Item]]) -> list[ClassKey]:
     """Order single numberings (1. / a) / i.): one that starts anew again and again is deeper."""
     found: list[ClassKey] = []
     starts = 0

@@ -62,7 +62,7 @@ def group_lists(document: Document, first_group: int) -> int:
             )
             pending = []
             current.append(item)
-        elif item.role == "heading" or item.role == "title" or item.role == "contents_entry":
+        elif item.role in {"heading", "title", "contents_entry"}:
             _close(current, group)
             current, pending = [], []
         elif _belongs(item, current):
