@@ -1,9 +1,10 @@
 """The local embedder: multilingual-e5-small in 4 bits on the CPU, by onnxruntime.
 
 A text longer than the model's 512 tokens is split into windows of equal length; its vector is
-their average by tokens. Windows of like length are computed together, and each
-batch on one thread: two batches at once use two cores better than one batch on both (measured
-by benchmarks/embedding.py). A text's vector does not depend on the texts beside it.
+their average by tokens. Windows of like length are computed together, each batch on one
+thread: two batches at once use two cores better than one batch on both (measured by
+benchmarks/embedding.py). Only where there are fewer batches than threads, as for a query, a batch
+takes all of them. A text's vector does not depend on the texts beside it.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from rag_pipeline.embedding.local_model import (
     POSITIONS,
     QUERY_PREFIX,
     UNKNOWN_ID,
+    ModelFiles,
     model_files,
 )
 from rag_pipeline.embedding.tokenizer import UnigramTokenizer, Vocabulary
 from rag_pipeline.embedding.vectors import Vectors, average_windows, check_vectors
-from rag_pipeline.errors import EmbeddingError, SettingsError
+from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
@@ -69,10 +71,11 @@ class LocalEmbedder:
         self.max_tokens = MAX_TOKENS
         self._settings = settings
         self._cache_dir = cache_dir
+        self._files_lock = threading.Lock()
         self._tokenizer_lock = threading.Lock()
         self._session_lock = threading.Lock()
         self._tokenizer: UnigramTokenizer | None = None
-        self._session: InferenceSession | None = None
+        self._sessions: dict[int, InferenceSession] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._settings, self._cache_dir))
@@ -96,50 +99,55 @@ class LocalEmbedder:
             return np.empty((0, DIMENSIONS), dtype=np.float32)
         with ThreadPoolExecutor(1) as background:
             # Native code, so that the tokenizer is loaded meanwhile; at once if it is there.
-            session = background.submit(self._load_session)
+            background.submit(self._load_session, self._threads if len(texts) == 1 else 1)
             encode = self._load_tokenizer().encode
             head = [BEGIN_ID, *encode(prefix)]
             windows, owners, weights = _split_windows([encode(text) for text in texts])
-        inputs = [[*head, *window, END_ID] for window in windows]
-        vectors = self._run(session.result(), inputs)
+        vectors = self._run([[*head, *window, END_ID] for window in windows])
         averaged = average_windows(vectors, owners, weights)
         return check_vectors(averaged, count=len(texts), dimensions=DIMENSIONS, source=MODEL)
 
-    def _run(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
+    def _run(self, inputs: list[list[int]]) -> Vectors:
         """Compute one vector per window, in the order of `inputs`."""
         vectors = np.empty((len(inputs), DIMENSIONS), dtype=np.float32)
         batches = _plan_batches([len(ids) for ids in inputs], self._settings.batch_size)
+        enough = len(batches) >= self._threads
+        session = self._load_session(1 if enough else self._threads)
 
         def compute(batch: list[int]) -> None:
             vectors[batch] = _run_batch(session, [inputs[i] for i in batch])
 
-        threads = min(self._settings.threads or _available_cores(), len(batches))
-        if threads == 1:
-            for batch in batches:
-                compute(batch)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(compute, batches))
+        with ThreadPoolExecutor(self._threads if enough else 1) as pool:
+            list(pool.map(compute, batches))
         return vectors
+
+    @property
+    def _threads(self) -> int:
+        return self._settings.threads or _available_cores()
+
+    def _load_files(self, *, rebuild: bool = False) -> ModelFiles:
+        with self._files_lock:  # the threads of one process must not build at once
+            return model_files(self._cache_dir, rebuild=rebuild)
 
     def _load_tokenizer(self) -> UnigramTokenizer:
         with self._tokenizer_lock:
             if self._tokenizer is None:
-                vocabulary = Vocabulary(model_files(self._cache_dir).folder)
+                vocabulary = Vocabulary(self._load_files().folder)
                 self._tokenizer = UnigramTokenizer(vocabulary, unknown_id=UNKNOWN_ID)
             return self._tokenizer
 
-    def _load_session(self) -> InferenceSession:
+    def _load_session(self, threads: int) -> InferenceSession:
+        """Return the model with so many threads a batch; the weights are shared between these."""
         with self._session_lock:
-            if self._session is None:
+            if threads not in self._sessions:
+                files = self._load_files()
                 try:
-                    self._session = _open_session(model_files(self._cache_dir).graph)
-                except EmbeddingError:
-                    raise
+                    session = _open_session(files.graph, threads)
                 except Exception:  # onnxruntime has no base class of its errors
-                    files = model_files(self._cache_dir, rebuild=True)
-                    self._session = _open_session(files.graph)
-            return self._session
+                    files = self._load_files(rebuild=True)
+                    session = _open_session(files.graph, threads)
+                self._sessions[threads] = session
+            return self._sessions[threads]
 
 
 def _split_windows(texts: list[list[int]]) -> tuple[list[list[int]], list[int], list[int]]:
@@ -184,13 +192,14 @@ def _run_batch(session: InferenceSession, inputs: list[list[int]]) -> Vectors:
     return output
 
 
-def _open_session(graph: Path) -> InferenceSession:
+def _open_session(graph: Path, threads: int) -> InferenceSession:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    # Each batch has one thread, the caller's; so there is no pool that could spin.
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
+    # Threads that wait must not burn a core that a parser could use.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
