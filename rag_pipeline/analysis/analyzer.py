@@ -41,11 +41,12 @@ def analyze(text: str, language: str) -> Lexemes:
     Any text is allowed; never raises. Stop words are lexemes like others, so that phrases work.
     """
     lexemes: Lexemes = []
+    append = lexemes.append
     position = 1
-    for expansion in _expansions(text, language):
-        for lexeme, offset, _ in expansion.forms:
-            lexemes.append((lexeme, position + offset))
-        position += expansion.span
+    for forms, span in _expansions(text, language):
+        for lexeme, offset, _ in forms:
+            append((lexeme, position + offset))
+        position += span
     return lexemes
 
 

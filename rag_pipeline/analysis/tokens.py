@@ -58,11 +58,10 @@ _EQUIVALENTS = str.maketrans(
 
 def normalize(text: str) -> str:
     """Clean `text`, in NFKC and case-folded, with one character for each dash, quote and dot."""
-    text = clean_text(text)
-    if text.isascii():
+    if text.isascii():  # nothing to clean either: controls are no word characters
         text = text.lower()
     else:
-        text = unicodedata.normalize("NFKC", text).translate(_EQUIVALENTS)
+        text = unicodedata.normalize("NFKC", clean_text(text)).translate(_EQUIVALENTS)
         text = unicodedata.normalize("NFKC", text.casefold())
     return _SPACED_PERCENT.sub("", text) if "%" in text else text
 
