@@ -48,6 +48,12 @@ class ParsingSettings(Section):
     ignore_outline: bool = Field(
         default=False, description="Do not use bookmarks and tags as hints (for benchmarks)"
     )
+    outline_min_agreement: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="Share of bookmarks whose titles stand in the text; below it none is used",
+    )
 
 
 class StructureSettings(Section):
@@ -91,6 +97,9 @@ class StructureSettings(Section):
     heading_min_letters: float = Field(
         default=0.4, ge=0, le=1, description="Share of letters in a heading"
     )
+    footnote_size: float = Field(
+        default=0.93, ge=0, le=1, description="Size of footnotes over the text's, at most"
+    )
     edge_band: float = Field(
         default=0.075, ge=0, le=0.5, description="Share of the page's height without bold headings"
     )
@@ -98,6 +107,9 @@ class StructureSettings(Section):
         default=20, ge=1, description="Headings that a document has before rare styles are dropped"
     )
     rare_style_max: int = Field(default=6, ge=0, description="Headings of a rare style, at most")
+    rare_style_share: float = Field(
+        default=0.05, ge=0, le=1, description="The same as a share of all headings"
+    )
     cover_pages: int = Field(default=3, ge=0, description="Pages that may be covers")
 
 

@@ -15,6 +15,7 @@ from rag_pipeline.parsing.geometry import PageContent
 from rag_pipeline.parsing.joining import mend_breaks, words_of
 from rag_pipeline.parsing.layout import page_blocks
 from rag_pipeline.parsing.opening import is_cut_short, open_pdf
+from rag_pipeline.parsing.outline import add_level_hints, read_outline
 from rag_pipeline.parsing.paragraphs import Block
 from rag_pipeline.parsing.reading import read_pages
 from rag_pipeline.settings import ParsingSettings
@@ -75,6 +76,7 @@ def parse_file(
     rows = _Rows()
     with open_pdf(path, name) as pdf:
         page_count = len(pdf)
+        outline = [] if settings.ignore_outline else read_outline(pdf)
         title = one_line(pdf.get_metadata_value("Title")) or None
         if is_cut_short(path):
             warnings.append("the file's end is missing; the text may be incomplete")
@@ -82,7 +84,7 @@ def parse_file(
             if isinstance(content, pdfium.PdfiumError):
                 rows.failed.append(number)
             else:
-                rows.add_page(content, page_blocks(content, settings))
+                rows.add_page(content, page_blocks(content))
     if not rows.has_text():
         raise NoTextError(
             f"none of its {page_count} pages has text that can be read"
@@ -92,6 +94,10 @@ def parse_file(
         )
     warnings.extend(rows.warnings())
     blocks, language = rows.frame()
+    if outline:
+        blocks, share = add_level_hints(blocks, outline, settings.outline_min_agreement)
+        if share < settings.outline_min_agreement:
+            warnings.append(f"bookmarks ignored: {share:.0%} of their titles stand in the text")
     return ParsedDocument(blocks, page_count, title, language, warnings)
 
 

@@ -59,8 +59,8 @@ def _y(ruling: Ruling) -> float:
 
 def _covered(spans: list[tuple[float, float]], start: float, end: float) -> bool:
     total, reached = 0.0, start
-    for low, high in sorted(spans):
-        low, high = max(low, reached), min(high, end)
+    for span in sorted(spans):
+        low, high = max(span[0], reached), min(span[1], end)
         if high > low:
             total += high - low
             reached = high

@@ -9,7 +9,6 @@ from rag_pipeline.parsing.geometry import Box, Line, PageContent, Style, Word, b
 from rag_pipeline.parsing.lines import column_lines, main_style, segments_of
 from rag_pipeline.parsing.paragraphs import Block, blocks_of
 from rag_pipeline.parsing.tables import Table, tables_of
-from rag_pipeline.settings import ParsingSettings
 
 FIGURE_SIDE = 40.0
 """Points; smaller images are icons and ornaments."""
@@ -18,9 +17,8 @@ PAGE_SHARE = 0.9
 _NO_STYLE = Style(0.0, False, False, False, 0, "")
 
 
-def page_blocks(content: PageContent, settings: ParsingSettings) -> list[Block]:
+def page_blocks(content: PageContent) -> list[Block]:
     """Lay out one page: text in reading order, figures where they stand, turned text last."""
-    del settings
     tables = tables_of(content)
     in_tables = {id(word) for table in tables for word in table.words}
     segments = segments_of(word for word in content.words if id(word) not in in_tables)

@@ -314,10 +314,10 @@ def _page_content(
         x0, y0, x1, y1, text, run, position, breaks, glued = raw
         style = run.style
         off_page = x1 < left or x0 > right or y1 < bottom or y0 > top
-        if off_page or run.hidden or run.invisible or style.color >= NEARLY_WHITE << 16:
-            if _is_hidden(raw, graphics, box, is_scan):
-                content.hidden_characters += len(text)
-                continue
+        suspect = run.hidden or run.invisible or style.color >= NEARLY_WHITE << 16
+        if (off_page or suspect) and _is_hidden(raw, graphics, box, is_scan):
+            content.hidden_characters += len(text)
+            continue
         if doubled and not style.bold:
             style = _printed_style(raw, graphics)
         if not (text.isascii() and text.isprintable()):

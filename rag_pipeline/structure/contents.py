@@ -7,30 +7,27 @@ import re
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.items import Document, Item
 
-CONTENTS_TITLES = frozenset(
-    """contents|table of contents|brief contents|detailed contents|inhalt|inhaltsverzeichnis
-    |sommaire|table des matières|contenido|índice|indice|tabla de contenido|sommario|índice general
-    |inhoud|inhoudsopgave|innehåll|indhold|sisällys|spis treści|содержание|оглавление
-    |目次|目录|目錄|차례|목차""".replace("\n", "")
-    .replace("    ", "")
-    .split("|")
+
+def _titles(text: str) -> frozenset[str]:
+    return frozenset(title.strip() for title in text.replace("\n", "").split("|"))
+
+
+CONTENTS_TITLES = _titles(
+    """contents|table of contents|brief contents|detailed contents|inhalt|inhaltsverzeichnis|
+    sommaire|table des matières|contenido|índice|indice|tabla de contenido|sommario|
+    índice general|inhoud|inhoudsopgave|innehåll|indhold|sisällys|spis treści|содержание|
+    оглавление|目次|目录|目錄|차례|목차"""
 )
-LIST_TITLES = frozenset(
-    """list of figures|list of tables|list of examples|figures|tables|list of listings
-    |list of procedures|list of equations|abbildungsverzeichnis|tabellenverzeichnis
-    |liste des figures|liste des tableaux|lista de figuras|lista de tablas
-    |図目次|表目次|图目录|表格目录|插图目录|表目录|그림 차례|그림 목차|표 차례|표 목차|例目次
-    |図の一覧|表の一覧|例の一覧|表格清单|插图清单|list of algorithms|listings|그림 목록|표 목록""".replace(
-        "\n", ""
-    )
-    .replace("    ", "")
-    .split("|")
+LIST_TITLES = _titles(
+    """list of figures|list of tables|list of examples|figures|tables|list of listings|listings|
+    list of procedures|list of equations|list of algorithms|abbildungsverzeichnis|
+    tabellenverzeichnis|liste des figures|liste des tableaux|lista de figuras|lista de tablas|
+    図目次|表目次|例目次|図の一覧|表の一覧|例の一覧|图目录|表格目录|插图目录|表目录|表格清单|
+    插图清单|그림 차례|그림 목차|그림 목록|표 차례|표 목차|표 목록"""
 )
-INDEX_TITLES = frozenset(
-    """index|alphabetical index|stichwortverzeichnis|sachregister|register|索引|찾아보기|색인
-    |предметный указатель|subject index|general index""".replace("\n", "")
-    .replace("    ", "")
-    .split("|")
+INDEX_TITLES = _titles(
+    """index|alphabetical index|stichwortverzeichnis|sachregister|register|索引|찾아보기|색인|
+    предметный указатель|subject index|general index"""
 )
 _LEADER = re.compile(r"(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,}|_{6,}")
 _LEADER_END = re.compile(r"(?:(?:\.\s?){3,}|…\s?|(?:·\s?){4,}|_{4,})\s*[\divxlcA-Z-]*$")
@@ -128,3 +125,32 @@ def _mark_between_entries(document: Document) -> None:
         for item in body[entries[0] : entries[-1]]:
             if not item.role and len(item.text) < 160 and not is_contents_title(item.title):
                 item.decide("contents_entry", "contents: between entries")
+
+
+def mark_repeated_titles(document: Document) -> None:
+    """Runs of headings without text between, which all come again later, are a contents page."""
+    headings = [item for item in document.items if item.role == "heading"]
+    places: dict[str, int] = {}
+    for item in headings:
+        places[plain_title(item.title)] = item.index
+    run: list[Item] = []
+    for item in document.items:
+        if item.role in ("page_header", "page_footer", "contents_entry", "figure"):
+            continue
+        listed = item.role == "heading" and not is_contents_title(item.title)
+        if listed and plain_title(item.title) not in {plain_title(one.title) for one in run}:
+            run.append(item)
+            continue
+        _drop_run(run, places)
+        run = [item] if listed else []
+    _drop_run(run, places)
+
+
+def _drop_run(run: list[Item], places: dict[str, int]) -> None:
+    if len(run) < 5:
+        return
+    again = sum(places.get(plain_title(item.title), 0) > run[-1].index for item in run)
+    if again >= 0.6 * len(run):
+        for item in run:
+            item.level_hint = None
+            item.decide("contents_entry", "contents: titles that come again later")

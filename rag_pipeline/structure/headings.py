@@ -22,7 +22,8 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _BULLET = re.compile(r"^(?:[•◦▪▫●○■□◆◇▶►▸➢➔→✓✔❖‣⁃∙·※★☆ㆍ]|[-–—*+o]\s)")
 _ADDRESS = re.compile(r"^(?:https?://|www\.|ftp://)|^\S+@\S+\.\w+$", re.IGNORECASE)
 _IMPRINT = re.compile(
-    r"^(?:copyright|©|\(c\)|last updated?|all rights|(?:version|release|revision|rev\.|edition)\W*[\dv]"
+    r"^(?:copyright|©|\(c\)|last updated?|all rights"
+    r"|(?:version|release|revision|rev\.|edition)\W*[\dv]"
     r"|(?:\w+ \d{1,2}, )?\d{4}$|.{0,4}\d{4}年)",
     re.IGNORECASE,
 )
@@ -38,6 +39,9 @@ def mark_headings(document: Document, settings: StructureSettings) -> None:
         if item.role or not item.title or not item.upright:
             continue
         item.numbering = parse_numbering(item.title)
+        if item.level_hint is not None:
+            item.decide("heading", "heading: the file itself says so")
+            continue
         if not _may_be_heading(item, document, settings):
             continue
         reason = _reason(item, at, document, settings, edges)
@@ -198,8 +202,11 @@ def drop_rare_styles(document: Document, settings: StructureSettings) -> None:
     if len(norm) < settings.rare_style_min_headings or bold < 0.7 * len(norm):
         return
     counts = Counter((item.size, item.font) for item in headings if not item.bold)
+    most = max(settings.rare_style_max, settings.rare_style_share * len(headings))
     for item in headings:
-        rare = counts[item.size, item.font] <= settings.rare_style_max
+        rare = counts[item.size, item.font] <= most
+        if item.level_hint is not None:
+            continue
         if item.bold or item.numbering or not rare or is_contents_title(item.title):
             continue
         first = next((one for one in document.by_page[item.page] if one.role == "heading"), item)

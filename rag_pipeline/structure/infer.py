@@ -6,7 +6,8 @@ import pandas as pd
 
 from rag_pipeline.frames import StructuredBlocks, check, empty
 from rag_pipeline.settings import StructureSettings
-from rag_pipeline.structure.contents import mark_contents
+from rag_pipeline.structure.contents import mark_contents, mark_repeated_titles
+from rag_pipeline.structure.footnotes import mark_footnotes
 from rag_pipeline.structure.furniture import mark_furniture
 from rag_pipeline.structure.headings import drop_rare_styles, mark_headings
 from rag_pipeline.structure.items import Document, read_items
@@ -15,6 +16,7 @@ from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lis
 from rag_pipeline.structure.merging import merge_headings
 from rag_pipeline.structure.sequences import mark_sequences
 from rag_pipeline.structure.signals import is_caption
+from rag_pipeline.structure.tables import group_tables
 from rag_pipeline.structure.titles import mark_cover
 from rag_pipeline.structure.trails import trails_of
 
@@ -35,10 +37,12 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     mark_furniture(document, settings)
     mark_contents(document, settings)
     mark_headings(document, settings)
+    mark_repeated_titles(document)
     drop_rare_styles(document, settings)
     mark_sequences(document, settings)
     merge_headings(document)
     mark_cover(document, settings)
+    mark_footnotes(document, settings)
     mark_code(document)
     mark_captions(document)
     mark_admonitions(document)
@@ -72,15 +76,6 @@ def mark_captions(document: Document) -> None:
     for item in document.undecided():
         if item.kind == "text" and item.lines <= 6 and is_caption(item.title):
             item.decide("caption", "caption: begins like one")
-
-
-def group_tables(document: Document, group: int) -> int:
-    """Every table is a group of its own."""
-    for item in document.items:
-        if item.role == "table" and item.group is None:
-            group += 1
-            item.group = group
-    return group
 
 
 def _frame(blocks: pd.DataFrame, document: Document) -> pd.DataFrame:

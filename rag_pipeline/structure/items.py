@@ -29,7 +29,8 @@ def font_family(name: str) -> str:
     """
     if match := _COMPUTER_MODERN.match(name):
         return f"{match[1]}{match[2] or ''}"
-    base = re.sub(r"(?:PS)?(?:-?\w*)?MT$|PS$", "", name.split("-")[0].split(",")[0]) or name
+    stem = re.split(r"[-,]", name, maxsplit=1)[0]
+    base = re.sub(r"(?:PS)?MT$|PS$", "", stem) or name
     return re.sub(r"(?:Bold|Italic|Roman(?=$)|\d+)+$", "", base) or base
 
 
@@ -98,70 +99,52 @@ class Document:
         return [item for item in self.items if not item.role]
 
 
-_OPTIONAL: dict[str, Any] = {
-    "is_italic": False,
-    "color": 0,
-    "font_name": "",
-    "line_count": None,
-    "column_x0": 0.0,
-    "column_x1": 1.0,
-    "bold_lead": "",
-    "is_upright": True,
-    "page_width": 612.0,
-    "page_height": 792.0,
+_COLUMNS: dict[str, str] = {
+    "page": "page_number",
+    "x0": "x0",
+    "y0": "y0",
+    "x1": "x1",
+    "y1": "y1",
+    "text": "text",
+    "kind": "kind",
+    "size": "font_size",
+    "bold": "is_bold",
+    "monospace": "is_monospace",
+    "cells": "table_cells",
 }
-"""Columns of the local parser, with what is assumed of another parser's blocks."""
+"""Fields of an item that every parser fills, and their columns."""
+_OPTIONAL: dict[str, tuple[str, Any]] = {
+    "italic": ("is_italic", False),
+    "color": ("color", 0),
+    "font": ("font_name", ""),
+    "lines": ("line_count", None),
+    "column_x0": ("column_x0", 0.0),
+    "column_x1": ("column_x1", 1.0),
+    "bold_lead": ("bold_lead", ""),
+    "upright": ("is_upright", True),
+    "page_width": ("page_width", 612.0),
+    "page_height": ("page_height", 792.0),
+}
+"""Fields from the local parser's own columns, with what is assumed of other parsers' blocks."""
 
 
 def read_items(blocks: pd.DataFrame) -> Document:
     """Turn a blocks frame into items."""
     count = len(blocks)
-    columns: dict[str, list[Any]] = {}
-    for name, neutral in _OPTIONAL.items():
-        columns[name] = blocks[name].tolist() if name in blocks else [neutral] * count
-    names = ("page_number", "x0", "y0", "x1", "y1", "text", "kind", "font_size", "is_bold")
-    for name in (*names, "is_monospace", "table_cells"):
-        columns[name] = blocks[name].tolist()
-    hints = [None if pd.isna(hint) else int(hint) for hint in blocks["level_hint"].tolist()]
-    items = [
-        Item(
-            index,
-            *row,
-            level_hint=hint,
-            cells=cells,
-            title=one_line(row[5]),
-        )
-        for index, (hint, cells, *row) in enumerate(
-            zip(
-                hints,
-                columns["table_cells"],
-                columns["page_number"],
-                columns["x0"],
-                columns["y0"],
-                columns["x1"],
-                columns["y1"],
-                columns["text"],
-                columns["kind"],
-                columns["font_size"],
-                columns["is_bold"],
-                columns["is_monospace"],
-                columns["is_italic"],
-                columns["color"],
-                columns["font_name"],
-                [
-                    lines if lines is not None else text.count("\n") + 1
-                    for lines, text in zip(columns["line_count"], columns["text"], strict=True)
-                ],
-                columns["column_x0"],
-                columns["column_x1"],
-                columns["bold_lead"],
-                columns["is_upright"],
-                columns["page_width"],
-                columns["page_height"],
-                strict=True,
-            )
-        )
+    values = {name: blocks[column].tolist() for name, column in _COLUMNS.items()}
+    for name, (column, neutral) in _OPTIONAL.items():
+        values[name] = blocks[column].tolist() if column in blocks else [neutral] * count
+    values["level_hint"] = [
+        None if pd.isna(hint) else int(hint) for hint in blocks["level_hint"].tolist()
     ]
+    names = list(values)
+    items = [
+        Item(index=index, **dict(zip(names, row, strict=True)))
+        for index, row in enumerate(zip(*values.values(), strict=True))
+    ]
+    for item in items:
+        item.title = one_line(item.text)
+        item.lines = item.lines or item.text.count("\n") + 1
     language = str(blocks["language"].iloc[0]) if count else "und"
     return _with_facts(items, language)
 

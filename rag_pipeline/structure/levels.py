@@ -16,6 +16,10 @@ from rag_pipeline.structure.signals import is_capitals
 
 Style = tuple[float, bool, str, bool, int, bool]
 Rank = tuple[float, ...]
+MIN_LIKE = 0.12
+"""Share of a numbered class in a style from which unnumbered headings of the style are alike."""
+MIN_HINTS = 3
+"""Headings with a level of the file's own from which these levels are used."""
 SAME_SIZE = 0.035
 """Relative difference up to which two sizes are one."""
 
@@ -23,8 +27,19 @@ SAME_SIZE = 0.035
 def set_levels(document: Document) -> None:
     """Give every heading a level from 1, without gaps."""
     headings = [item for item in document.items if item.role == "heading"]
-    body = [item for item in headings if not is_contents_title(item.title)]
+    body = [
+        item
+        for item in headings
+        if item.level_hint is not None or not is_contents_title(item.title)
+    ]
     ranks = _ranks(body, document)
+    hinted = {item.index: float(item.level_hint) for item in body if item.level_hint is not None}
+    if len(hinted) >= MIN_HINTS:
+        # Headings that the outline leaves out stand below those that it names.
+        ranks = {
+            index: (0.0, hinted[index]) if index in hinted else (1.0, *rank)
+            for index, rank in ranks.items()
+        }
     _nest(document, ranks)
 
 
@@ -47,6 +62,8 @@ def _nest(document: Document, ranks: dict[int, Rank]) -> None:
 
 
 def _why(item: Item) -> str:
+    if item.level_hint is not None:
+        return "as the file says"
     if item.numbering:
         return f"{item.numbering.kind} numbering of depth {item.numbering.depth}"
     return f"style {item.size:g} pt{' bold' if item.bold else ''}"
@@ -83,8 +100,13 @@ def _ranks_of_styles(
         if item.index in placed and item.numbering:
             seen[styles[item.index]][placed[item.index], item.numbering.depth] += 1
             deepest = max(deepest, item.numbering.depth)
+    sizes = Counter(placed.values())
     ranks: dict[Style, Rank] = {}
     for style, counts in seen.items():
+        for key in [key for key in counts if counts[key] < MIN_LIKE * sizes[key[0]]]:
+            del counts[key]  # a few odd ones do not make the style that of the class
+        if not counts:
+            continue
         rank, depth = min(counts, key=lambda key: (-counts[key], key))
         low, low_depth = max(counts)
         ends_here = low_depth == deepest >= 3 and counts[low, low_depth] > 0.1 * counts[rank, depth]

@@ -42,63 +42,120 @@ def mark_lists(document: Document) -> None:
             item.decide("procedure_step", f"procedure: {item.marker} as marker")
 
 
-def group_lists(document: Document, first_group: int) -> int:
-    """Number lists and procedures, and set the nesting of their items; return the next number.
+_SKIPPED = frozenset({"page_header", "page_footer", "footnote", "figure", "absorbed"})
+_BORDERS = frozenset({"heading", "title", "contents_entry"})
+_ITEMS = frozenset({"list_item", "procedure_step"})
+MAX_BETWEEN = 4
+"""Blocks between two steps that go on counting."""
+INDENT = 0.012
+"""Share of the page's width by which nested text stands further in."""
 
-    Text that is indented below an item, and admonitions between two steps, belong to the group.
+
+def group_lists(document: Document, group: int) -> int:
+    """Number lists and procedures and set the nesting of their items; return the last number.
+
+    A group holds its items, text that is indented below them, admonitions between them (and right
+    before the first), and whatever stands between two steps that go on counting.
     """
-    group = first_group
     current: list[Item] = []
-    pending: list[Item] = []
+    between: list[Item] = []
     for item in document.items:
-        if item.role in ("page_header", "page_footer", "footnote", "figure"):
+        if item.role in _SKIPPED:
             continue
-        if item.role in ("list_item", "procedure_step"):
-            if not current:
-                group += 1
-                current = _leading_admonitions(pending)
-            current.extend(
-                pending if current and pending and current[-1] is not pending[-1] else []
-            )
-            pending = []
-            current.append(item)
-        elif item.role in {"heading", "title", "contents_entry"}:
-            _close(current, group)
-            current, pending = [], []
-        elif _belongs(item, current):
-            pending.append(item)
+        if item.role in _ITEMS:
+            if current and (_starts_anew(item, current) or not _connected(item, current, between)):
+                group = _close(current, group)
+                between = [one for one in between if one.role == "admonition"]
+                current = []
+            current = [*current, *between, item] if current else [*_admonitions(between), item]
+            between = []
+        elif item.role in _BORDERS:
+            group, current, between = _close(current, group), [], []
+        elif current and _is_inside(item, current):
+            current += [*between, item]
+            between = []
         else:
-            _close(current, group)
-            current, pending = [], [item] if item.role == "admonition" else []
-    _close(current, group)
-    return group
+            between.append(item)
+            if len(between) > MAX_BETWEEN:
+                group, current = _close(current, group), []
+                between = between[-1:]
+    return _close(current, group)
 
 
-def _leading_admonitions(pending: list[Item]) -> list[Item]:
-    return [item for item in pending if item.role == "admonition"]
+def _admonitions(between: list[Item]) -> list[Item]:
+    """Admonitions that stand right before a list."""
+    found: list[Item] = []
+    for item in reversed(between):
+        if item.role != "admonition":
+            break
+        found.insert(0, item)
+    return found
 
 
-def _belongs(item: Item, current: list[Item]) -> bool:
-    if not current:
-        return False
+def _is_inside(item: Item, current: list[Item]) -> bool:
+    """Text that stands further in than the markers belongs to the item above it."""
     if item.role == "admonition":
+        return False
+    left = min(one.x0 for one in current if one.role in _ITEMS)
+    return item.x0 > left + INDENT and current[-1].page >= item.page - 1
+
+
+def _connected(item: Item, current: list[Item], between: list[Item]) -> bool:
+    """Nothing but admonitions lies between, or the step goes on counting."""
+    if all(one.role == "admonition" for one in between):
         return True
-    first = next(one for one in current if one.role in ("list_item", "procedure_step"))
-    return item.x0 > first.x0 + 0.01
+    value = label_value(item.title)
+    return value is not None and any(
+        label_value(one.title) == value - 1 and abs(one.x0 - item.x0) < INDENT
+        for one in current
+        if one.role == "procedure_step"
+    )
 
 
-def _close(current: list[Item], group: int) -> None:
-    """Write the group and the nesting: one level an indentation."""
+def _starts_anew(item: Item, current: list[Item]) -> bool:
+    """A step 1 at the same indentation as a step before begins another procedure."""
+    if item.role != "procedure_step" or label_value(item.title) != 1:
+        return False
+    same = [
+        one for one in current if one.role == "procedure_step" and abs(one.x0 - item.x0) < INDENT
+    ]
+    outer = [one for one in current if one.role in _ITEMS and one.x0 < item.x0 - INDENT]
+    return bool(same) and not outer
+
+
+def label_value(text: str) -> int | None:
+    """The number that a step's marker stands for.
+
+    >>> label_value("3. Turn"), label_value("b) Pull"), label_value("Step 2 Push")
+    (3, 2, 2)
+    """
+    match = _STEP.match(text)
+    if not match:
+        return None
+    if digits := re.search(r"\d+", match.group()):
+        return int(digits.group())
+    if label := match["label"]:
+        return ord(label.lower()) - ord("a") + 1 if len(label) == 1 else None
+    if circled := match["circled"]:
+        return ord(circled) - ord("①") + 1 if circled <= "⑳" else None
+    return None
+
+
+def _close(current: list[Item], group: int) -> int:
+    """Write the group and the nesting, one level an indentation; return the group's number."""
+    if not current:
+        return group
     stack: list[float] = []
     for item in current:
-        item.group = group
-        if item.role not in ("list_item", "procedure_step"):
+        item.group = group + 1
+        if item.role not in _ITEMS:
             continue
-        while stack and item.x0 < stack[-1] - 0.012:
+        while stack and item.x0 < stack[-1] - INDENT:
             stack.pop()
-        if not stack or item.x0 > stack[-1] + 0.012:
+        if not stack or item.x0 > stack[-1] + INDENT:
             stack.append(item.x0)
         item.list_level = len(stack)
+    return group + 1
 
 
 def mark_admonitions(document: Document) -> None:

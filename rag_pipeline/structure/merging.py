@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_pipeline.structure.items import Document, Item
-from rag_pipeline.structure.numbering import Numbering, parse_numbering
+from rag_pipeline.structure.numbering import Kind, Numbering, parse_numbering
 from rag_pipeline.structure.signals import is_heading_label, is_spelled_label
 
 MAX_LABEL_DISTANCE = 0.2
@@ -49,11 +49,13 @@ def _is_label_of(first: Item, second: Item, document: Document) -> bool:
 def _join_label(label: Item, title: Item) -> None:
     """The title carries on the label's numbering; a number in words is left out of its text."""
     spelled = is_spelled_label(label.title)
+    if title.level_hint is None:
+        title.level_hint = label.level_hint
     numbering = parse_numbering(f"{label.title} {title.title}")
     if spelled or numbering is None or numbering.length >= len(f"{label.title} {title.title}"):
         numbering = Numbering("chapter", 1, label.title, "", 0, True)
     elif numbering.kind == "decimal" or label.title.isalpha():
-        kind = "appendix" if label.title.isalpha() else "chapter"
+        kind: Kind = "appendix" if label.title.isalpha() else "chapter"
         numbering = Numbering(kind, 1, label.title, "", numbering.length, True)
     title.numbering = numbering
     if spelled:

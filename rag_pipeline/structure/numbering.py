@@ -1,4 +1,4 @@
-"""The numbering that a heading begins with: `1.2.3`, `A.1`, `Part II`, `Kapitel 3`, `第1章`, `제2절`.
+"""The numbering that a heading begins with: `1.2.3`, `A.1`, `Part II`, `Kapitel 3`, `第1章`.
 
 One small grammar for the languages of manuals. The kind and the depth of a numbering say more about
 a heading's level than its looks.

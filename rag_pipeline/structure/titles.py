@@ -29,7 +29,7 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
         return
     title = max(candidates, key=lambda item: item.size)
     later = [item.size for item in headings if item.page > title.page]
-    is_cover = _is_cover(document.by_page[title.page], document)
+    is_cover = _is_cover(document.by_page[title.page])
     larger = not later or title.size > 1.05 * max(later)
     if not (is_cover or larger):
         return
@@ -39,12 +39,14 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
         if page == title.page and not is_cover:
             continue
         for item in document.by_page.get(page, []):
-            if item.role == "heading" and not is_contents_title(item.title):
+            if item.role != "heading" or item.level_hint is not None:
+                continue
+            if not is_contents_title(item.title):
                 item.decide("paragraph", "paragraph: on the cover, beside the title")
     _demote_repeated_title(document, title, settings)
 
 
-def _is_cover(page: list[Item], document: Document) -> bool:
+def _is_cover(page: list[Item]) -> bool:
     """Little running text, and no numbered heading."""
     running = sum(
         len(item.title)
@@ -61,5 +63,7 @@ def _demote_repeated_title(document: Document, title: Item, settings: StructureS
     wanted = title.title.casefold()
     for page in range(title.page, title.page + settings.cover_pages):
         for item in document.by_page.get(page, []):
-            if item is not title and item.role == "heading" and item.title.casefold() == wanted:
+            if item is title or item.level_hint is not None:
+                continue
+            if item.role == "heading" and item.title.casefold() == wanted:
                 item.decide("paragraph", "paragraph: the title again")

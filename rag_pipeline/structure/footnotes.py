@@ -1,0 +1,27 @@
+"""Footnotes: small text at the foot of a page that begins with a number or a mark."""
+
+from __future__ import annotations
+
+import re
+
+from rag_pipeline.settings import StructureSettings
+from rag_pipeline.structure.items import Document
+
+_MARK = re.compile(
+    r"^(?:\(?\d{1,3}[.)]?|[*†‡§¶]+|[a-z][.)]?)\s*(?=[^\W\d_\"'“‘(])|^\d{1,3}\s*https?:"
+)
+
+
+def mark_footnotes(document: Document, settings: StructureSettings) -> None:
+    """Give small marked text below all other text of its page the role of a footnote."""
+    for page in document.by_page.values():
+        body = [
+            item.y1 for item in page if not item.role and item.size >= document.body_size * 0.97
+        ]
+        lowest = max(body, default=0.0)
+        for item in page:
+            small = item.size <= document.body_size * settings.footnote_size
+            if item.role or item.kind != "text" or not small or item.y0 < 0.5:
+                continue
+            if item.y0 >= lowest - 0.005 and _MARK.match(item.title):
+                item.decide("footnote", "footnote: small, marked, below the text of the page")
