@@ -191,24 +191,60 @@ def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
 
 
 def drop_rare_styles(document: Document, settings: StructureSettings) -> None:
-    """Where headings are bold, a few large lines that are not are text of drawings.
+    """Large text of drawings is no heading, though it is large.
 
-    Lines at the top of a page stay: chapters may have a style of their own.
+    Two signs: headings are bold, and a few large lines are not; or a line is larger than the
+    numbered chapters that it stands in. Lines that begin a page stay: parts and chapters may have
+    a style of their own.
     """
     headings = [item for item in document.items if item.role == "heading"]
+    odd = _odd_weights(headings, settings) | _larger_than_chapters(headings, document)
+    for item in headings:
+        if item.index not in odd or item.numbering or item.level_hint is not None:
+            continue
+        if not is_contents_title(item.title) and not _begins_page(item, document):
+            item.decide("paragraph", "paragraph: large, but in a style that headings do not have")
+
+
+def _odd_weights(headings: list[Item], settings: StructureSettings) -> set[int]:
+    """Headings of a rare style that is not bold, where nearly all are."""
     numbered = [item for item in headings if item.numbering]
     norm = numbered if len(numbered) >= settings.rare_style_min_headings else headings
     bold = sum(item.bold for item in norm)
     if len(norm) < settings.rare_style_min_headings or bold < 0.7 * len(norm):
-        return
+        return set()
     counts = Counter((item.size, item.font) for item in headings if not item.bold)
     most = max(settings.rare_style_max, settings.rare_style_share * len(headings))
-    for item in headings:
-        rare = counts[item.size, item.font] <= most
-        if item.level_hint is not None:
-            continue
-        if item.bold or item.numbering or not rare or is_contents_title(item.title):
-            continue
-        first = next((one for one in document.by_page[item.page] if one.role == "heading"), item)
-        if item.y0 > 0.25 or first is not item:
-            item.decide("paragraph", "paragraph: large, but in a style that headings do not have")
+    return {
+        item.index
+        for item in headings
+        if not item.bold and counts[item.size, item.font] <= most
+    }
+
+
+def _larger_than_chapters(headings: list[Item], document: Document) -> set[int]:
+    """Headings larger than the numbered chapters, after the first of these."""
+    chapters = [
+        item
+        for item in headings
+        if item.numbering
+        and item.numbering.depth == 1
+        and (item.numbering.is_worded or item.size > 1.3 * document.body_size)
+    ]
+    if len(chapters) < 4:
+        return set()
+    largest = max(item.size for item in chapters)
+    return {
+        item.index
+        for item in headings
+        if item.size > 1.05 * largest and item.index > chapters[0].index
+    }
+
+
+def _begins_page(item: Item, document: Document) -> bool:
+    """No text stands above it on its page, running heads aside."""
+    return not any(
+        other.y1 <= item.y0 + 0.002 and other.title
+        for other in document.by_page[item.page]
+        if other is not item and other.role not in ("page_header", "page_footer")
+    )

@@ -70,6 +70,7 @@ def _why(item: Item) -> str:
 
 
 def _ranks(headings: list[Item], document: Document) -> dict[int, Rank]:
+    _drop_odd_numbers(headings)
     sizes = _size_classes(headings)
     caps = _capital_styles(headings, sizes)
     styles = {item.index: _style(item, sizes, caps) for item in headings}
@@ -84,6 +85,32 @@ def _ranks(headings: list[Item], document: Document) -> dict[int, Rank]:
         else:
             ranks[item.index] = like.get(style) or _style_rank(style, document)
     return ranks
+
+
+def _drop_odd_numbers(headings: list[Item]) -> None:
+    """`17.5 points` is no numbering: of another style than its class, without kin of its own."""
+    numbered = [
+        item
+        for item in headings
+        if item.numbering and item.numbering.kind == "decimal" and item.numbering.depth > 1
+    ]
+    looks: dict[int, Counter[tuple[float, bool]]] = defaultdict(Counter)
+    known = set()
+    for item in headings:
+        if item.numbering:
+            known.add((item.numbering.prefix, item.numbering.label))
+    for item in numbered:
+        if item.numbering:
+            looks[item.numbering.depth][item.size, item.bold] += 1
+    for item in numbered:
+        numbering = item.numbering
+        if numbering is None or not numbering.label.isdigit():
+            continue
+        usual = looks[numbering.depth].most_common(1)[0][0] == (item.size, item.bold)
+        parent, _, label = numbering.prefix.rpartition(".")
+        before = (numbering.prefix, str(int(numbering.label) - 1))
+        if not usual and (parent, label) not in known and before not in known:
+            item.numbering = None
 
 
 def _ranks_of_styles(
@@ -207,12 +234,24 @@ def _main_chain(classes: dict[ClassKey, list[Item]]) -> list[ClassKey]:
             for item in classes[key]
             if item.numbering
         }
-        main = max(singles, key=lambda key: _continued(classes[key], prefixes), default=None)
-        if main and not chapters and _continued(classes[main], prefixes):
+        main = _main_single(singles, classes, prefixes)
+        if main and not chapters:
             chain.append(main)
     elif not chapters:
         chain += _restarting(singles, classes)
     return chain + deeper
+
+
+def _main_single(
+    singles: list[ClassKey], classes: dict[ClassKey, list[Item]], prefixes: set[str]
+) -> ClassKey | None:
+    """The single numbers that deeper ones continue: of several the most prominent."""
+    counts = {key: _continued(classes[key], prefixes) for key in singles}
+    most = max(counts.values(), default=0)
+    if not most:
+        return None
+    fitting = [key for key in singles if counts[key] >= 0.5 * most]
+    return max(fitting, key=lambda key: (key[2][0], key[2][1]) if key[2] else (0.0, False))
 
 
 def _continued(members: list[Item], prefixes: set[str]) -> int:
