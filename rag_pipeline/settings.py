@@ -110,6 +110,12 @@ class StructureSettings(Section):
     rare_style_share: float = Field(
         default=0.05, ge=0, le=1, description="The same as a share of all headings"
     )
+    title_min_headings: int = Field(
+        default=5, ge=1, description="Headings from which a first one of its own style is the title"
+    )
+    edge_band_pages: int = Field(
+        default=3, ge=0, description="Pages up to which the edge band is kept free of bold headings"
+    )
     cover_pages: int = Field(default=3, ge=0, description="Pages that may be covers")
 
 

@@ -31,7 +31,9 @@ INDEX_TITLES = _titles(
 )
 _LEADER = re.compile(r"(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,}|_{6,}")
 _LEADER_END = re.compile(r"(?:(?:\.\s?){3,}|…\s?|(?:·\s?){4,}|_{4,})\s*[\divxlcA-Z-]*$")
-_PAGE_END = re.compile(r"(?:^|\s|\D)(\d{1,4}|[ivxl]{1,7})$")
+_PAGE_END = re.compile(
+    r"(?:^|[\s.…·\u3040-\u9fff\uac00-\ud7a3])\d{1,4}$|(?:^|[\s.…])(?:[ivxl]{1,7}|[A-Z]{1,2}-\d{1,3})$"
+)
 _NUMBERS_AT_START = re.compile(r"^(?:chapter\s+)?[\divx]+[.\s]+", re.IGNORECASE)
 
 
@@ -122,9 +124,11 @@ def _mark_between_entries(document: Document) -> None:
         entries = [at for at, item in enumerate(body) if item.role == "contents_entry"]
         if len(entries) < 4 or len(entries) < 0.5 * len(body):
             continue
-        for item in body[entries[0] : entries[-1]]:
-            if not item.role and len(item.text) < 160 and not is_contents_title(item.title):
-                item.decide("contents_entry", "contents: between entries")
+        for at, item in enumerate(body):
+            inside = entries[0] < at < entries[-1] or ends_with_page(item.title)
+            short = len(item.text) < 160 and not is_contents_title(item.title)
+            if not item.role and inside and short:
+                item.decide("contents_entry", "contents: among entries")
 
 
 def mark_repeated_titles(document: Document) -> None:

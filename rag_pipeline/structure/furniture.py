@@ -8,7 +8,7 @@ from collections import Counter
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.items import Document, Item
 
-_NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 _PAGE_NUMBER = re.compile(
     r"^[\W_]*(?:(?:page|seite|p\.|pagina|página|страница|쪽|페이지|第)?\s*"
     r"(?:\d{1,4}|[ivxlc]{1,7}|[A-Z]{1,2}-?\d{1,3}|\d{1,2}-\d{1,3})"
@@ -44,7 +44,8 @@ def mark_furniture(document: Document, settings: StructureSettings) -> None:
         for page in document.by_page.values()
         for item, at_top in _edge_items(page, settings)
     ]
-    texts = Counter((without_numbers(item.title), at_top) for item, at_top in edges)
+    keys = {item.index: (_key(item, document), at_top) for item, at_top in edges}
+    texts = Counter(keys.values())
     pages = document.page_count
     needed = max(settings.furniture_min_pages, int(settings.furniture_min_share * pages))
     repeated = {key for key, count in texts.items() if count >= min(needed, 6) and pages > 1}
@@ -55,17 +56,24 @@ def mark_furniture(document: Document, settings: StructureSettings) -> None:
         key
         for key, found in slots.items()
         if len({item.page for item in found}) >= max(settings.furniture_min_pages, 0.2 * pages)
-        and sum((without_numbers(item.title), key[2]) in repeated for item in found)
+        and sum(keys[item.index] in repeated for item in found)
         >= settings.furniture_slot_share * len(found)
     }
     for item, at_top in edges:
         role = "page_header" if at_top else "page_footer"
         if is_page_number(item.title) and item.lines == 1:
             item.decide(role, "furniture: page number at the edge")
-        elif (without_numbers(item.title), at_top) in repeated and _is_modest(item, document):
+        elif keys[item.index] in repeated and _is_modest(item, document):
             item.decide(role, "furniture: repeated at the edge of pages")
         elif _slot(item, at_top) in running and _is_modest(item, document):
             item.decide(role, "furniture: stands where running heads stand")
+
+
+def _key(item: Item, document: Document) -> str:
+    """What repeats: the text without numbers; of large text all (`Chapter 3` is no running head)."""
+    if item.size > 1.12 * document.body_size:
+        return item.title.lower()
+    return without_numbers(item.title)
 
 
 def _edge_items(page: list[Item], settings: StructureSettings) -> list[tuple[Item, bool]]:

@@ -131,7 +131,7 @@ def _ends_like_sentence(item: Item, ratio: float, settings: StructureSettings) -
         return False
     if ratio >= settings.heading_very_large and item.lines < 3:
         return False
-    return item.title[-1] != "." or len(item.title) > settings.heading_short or ratio < 1.08
+    return item.title[-1] != "." or len(item.title) > settings.heading_short or ratio < 1.2
 
 
 def _bold_reason(
@@ -140,8 +140,9 @@ def _bold_reason(
     """A bold line of about the text's size: a heading if it stands alone and looks like a title."""
     title = item.title
     numbered = item.numbering is not None
-    if item.y1 < settings.edge_band or item.y0 > 1 - settings.edge_band:
-        return None
+    at_edge = item.y1 < settings.edge_band or item.y0 > 1 - settings.edge_band
+    if at_edge and document.page_count <= settings.edge_band_pages:
+        return None  # a running head cannot be told by repetition
     following = next_item(document, at)
     if following is not None and _same_row(item, following):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rag_pipeline.structure.contents import is_contents_title
 from rag_pipeline.structure.items import Document, Item
 from rag_pipeline.structure.numbering import Kind, Numbering, parse_numbering
 from rag_pipeline.structure.signals import is_heading_label, is_spelled_label
@@ -77,7 +78,7 @@ def _goes_on(first: Item, second: Item, document: Document) -> bool:
         return False
     if first.font != second.font or first.color != second.color:
         return False
-    if not _neighbours(first, second, document):
+    if is_contents_title(first.title) or not _neighbours(first, second, document):
         return False
     gap = (second.y0 - first.y1) * first.page_height
     if gap > 0.45 * first.size or second.y0 < first.y0:
@@ -93,7 +94,10 @@ def _looks_broken(first: Item, second: Item) -> bool:
     centred = abs((first.x0 + first.x1) - (second.x0 + second.x1)) < 0.02 and first.x0 > (
         first.column_x0 + 0.03
     )
-    full = first.x1 - first.x0 > 0.72 * width if width > 0 else False
+    full = first.x1 - first.x0 > 0.8 * width if width > 0 else False
+    word = len(second.title.split(" ", 1)[0]) / max(1, len(second.title))
+    needed = word * (second.x1 - second.x0) + 0.2 * first.size / first.page_width
+    full = full or first.x1 + needed > first.column_x1
     hanging = first.numbering is not None and second.x0 > first.x0 + 0.01
     return full or hanging or centred
 

@@ -13,13 +13,13 @@ Kind = Literal["part", "chapter", "appendix", "section", "decimal", "letter", "r
 
 _PART = r"part|teil|partie|parte|deel|del|часть|bölüm"
 _CHAPTER = (
-    r"chapter|kapitel|chapitre|cap[íi]tulo|capitolo|hoofdstuk|kapittel|rozdzia[łl]|глава|luku"
+    r"chapter|item|module|kapitel|chapitre|cap[íi]tulo|capitolo|hoofdstuk|kapittel|rozdzia[łl]|глава|luku"
 )
 _APPENDIX = (
     r"appendix|anhang|annexe?|ap[ée]ndice|appendice|anexo|allegato|bijlage|bilaga|приложение"
 )
 _SECTION = r"section|abschnitt|secci[óo]n|sezione|§"
-_NUMBER = r"\d{1,3}|[IVXLC]{1,7}|[A-Z]"
+_NUMBER = r"\d{1,3}[A-C]?|[IVXLC]{1,7}|[A-Z]"
 _WORDED = re.compile(
     rf"^(?:(?P<part>{_PART})|(?P<chapter>{_CHAPTER})|(?P<appendix>{_APPENDIX})|(?P<section>{_SECTION}))"
     rf"\s+(?P<number>{_NUMBER})(?P<rest>(?:\.\d{{1,3}})*)(?P<end>$|[.:)\s–—-]+)",
@@ -105,6 +105,8 @@ def _worded(text: str) -> Numbering | None:
         return None
     number, rest = match["number"], match["rest"]
     if number.isalpha() and not number.isupper():
+        return None
+    if match.group().lower().startswith(("item", "module")) and not number[0].isdigit():
         return None
     kinds: tuple[Kind, ...] = ("part", "chapter", "appendix", "section")
     kind = next(kind for kind in kinds if match[kind])

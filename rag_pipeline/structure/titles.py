@@ -31,7 +31,11 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
     later = [item.size for item in headings if item.page > title.page]
     is_cover = _is_cover(document.by_page[title.page])
     larger = not later or title.size > 1.05 * max(later)
-    if not (is_cover or larger):
+    alone = title is headings[0] and not any(
+        (item.size, item.bold, item.font) == (title.size, title.bold, title.font)
+        for item in headings[1:]
+    )
+    if not (is_cover or larger or (alone and len(headings) >= settings.title_min_headings)):
         return
     title.decide("title", "title: the largest text of the first page")
     title.level = 1
