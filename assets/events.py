@@ -1,6 +1,7 @@
 """Outcomes of the library as Dagster events: materializations, checks, failures, their metadata."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import dagster as dg
 
@@ -50,16 +51,17 @@ def _materialization(
     return dg.AssetMaterialization(
         stage,
         partition=outcome.source_hash,
-        metadata={"file": outcome.name, **_metadata(stage, report)},
+        metadata=_metadata(outcome.name, stage, report),
         tags=tags,
     )
 
 
-def _metadata(stage: str, report: StageReport | None) -> dict[str, object]:
+def _metadata(file: str, stage: str, report: StageReport | None) -> dict[str, Any]:
     if report is None:
-        return {"result": "reused"}
+        return {"file": file, "result": "reused"}
     counts = {key: value for key, value in report.metadata.items() if key != "outline"}
-    metadata: dict[str, object] = {
+    metadata: dict[str, Any] = {
+        "file": file,
         "result": "computed",
         "seconds": round(report.seconds, 3),
         **counts,
@@ -91,5 +93,5 @@ def _readable_check(outcome: Outcome) -> dg.AssetCheckEvaluation:
         partition=outcome.source_hash,
         severity=dg.AssetCheckSeverity.ERROR,
         blocking=False,
-        metadata={"file": outcome.name, **({"failure": outcome.error or ""} if failed else {})},
+        metadata={"file": outcome.name, "failure": (outcome.error or "") if failed else "none"},
     )

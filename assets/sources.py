@@ -27,7 +27,7 @@ def sources(
     config: ScanConfig,
     settings: SettingsResource,
     database: DatabaseResource,
-) -> dg.MaterializeResult:
+) -> dg.MaterializeResult[None]:
     """Every file of the source folders, with the SHA-256 of its content.
 
     Adds a partition for each new content and deletes those of vanished files, with their rows.

@@ -9,7 +9,7 @@ from rag_pipeline.store.database import Database
 from resources.settings import SettingsResource
 
 
-class DatabaseResource(dg.ConfigurableResource):
+class DatabaseResource(dg.ConfigurableResource[Database]):
     """The embedded Postgres, or the server that RAG_DATABASE_URL names."""
 
     settings: dg.ResourceDependency[SettingsResource]

@@ -10,7 +10,7 @@ from rag_pipeline.sync.fingerprints import stage_fingerprints
 from resources.settings import SettingsResource
 
 
-class PipelineResource(dg.ConfigurableResource):
+class PipelineResource(dg.ConfigurableResource[SyncContext]):
     """Builds the stages' tools from the settings."""
 
     settings: dg.ResourceDependency[SettingsResource]

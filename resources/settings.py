@@ -7,7 +7,7 @@ import dagster as dg
 from rag_pipeline.settings import Settings
 
 
-class SettingsResource(dg.ConfigurableResource):
+class SettingsResource(dg.ConfigurableResource[Settings]):
     """Where the project lies; everything else stands in its rag.toml and the environment.
 
     Secrets are never part of a resource's configuration, which Dagster stores and shows.

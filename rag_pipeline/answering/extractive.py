@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_pipeline.analysis import query_lexemes
-from rag_pipeline.chunking.splitting import sentences
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search import SearchResult
-from rag_pipeline.text import one_line
+from rag_pipeline.text import one_line, sentences
 
 CHUNKS = 5
 """Results that are read."""

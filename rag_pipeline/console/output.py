@@ -74,7 +74,7 @@ def sync_progress(enabled: bool) -> Iterator[Progress | None]:
         done = {"documents": 0}
 
         def log(step: Step) -> None:
-            if step.stage == "chunk_embeddings":
+            if step.stage == "chunk_embeddings" and step.documents:
                 done["documents"] += step.documents
                 err.print(f"{done['documents']} documents embedded")
 

