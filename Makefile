@@ -18,7 +18,7 @@ $(BIN)/python:
 $(STAMP): requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies (about 250 MB at first) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
+	@$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -121,7 +121,6 @@ def _take_sources(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> No
 
 
 def _take_documents(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> None:
-    pages: dict[str, int] = {}
     for event in result.all_events:
         if not event.is_step_materialization or event.asset_key is None:
             continue
@@ -132,11 +131,9 @@ def _take_documents(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> 
         }
         if stage not in STAGES or metadata.get("result") != "computed":
             continue
-        partition = event.partition or ""
-        pages[partition] = int(str(metadata.get("pages", pages.get(partition, 0))))
         totals = summary.stages.setdefault(stage, StageTotals())
         totals.documents += 1
-        totals.pages += pages[partition]
+        totals.pages += int(str(metadata["pages"]))
         totals.seconds += float(str(metadata.get("seconds", 0.0)))
         if stage == STAGES[-1]:
             summary.documents_done += 1

@@ -356,6 +356,7 @@ class _Execution:
             EMBEDDINGS,
             seconds,
             {
+                "pages": document["page_count"],
                 "vectors": len(embeddings),
                 "model": self._space.model,
                 "dimensions": self._space.dimensions,

@@ -90,6 +90,7 @@ def run_stages(task: StageTask) -> StageResult:
                 return StageResult(task.source_hash, reports, _prepare(frame, document))
             frame, document, metadata = _run_stage(stage, task, frame, document)
             artifacts.write(stage, task.source_hash, frame, task.fingerprints[stage], document)
+            metadata = {"pages": document["page_count"], **metadata}
             reports.append(StageReport(stage, time.perf_counter() - start, metadata))
     except RagError as error:
         return StageResult(task.source_hash, reports, failed_stage=stage, error=error)
@@ -132,7 +133,7 @@ def _run_stage(
             "language": parsed.language,
             "warnings": list(parsed.warnings),
         }
-        return parsed.blocks, document, {"pages": parsed.page_count, "blocks": len(parsed.blocks)}
+        return parsed.blocks, document, {"blocks": len(parsed.blocks)}
     assert frame is not None
     if stage == STRUCTURE:
         structured = infer_structure(frame, settings.structure)
