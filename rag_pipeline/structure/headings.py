@@ -8,6 +8,7 @@ from collections import Counter
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.contents import is_contents_title
 from rag_pipeline.structure.items import Document, Item
+from rag_pipeline.structure.lists import list_marker
 from rag_pipeline.structure.numbering import parse_numbering
 from rag_pipeline.structure.signals import (
     is_admonition,
@@ -186,7 +187,8 @@ def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
     """A term of a definition list: what follows stands further in than the text usually does."""
     if following.page != item.page or following.x0 < item.x0 + 0.012:
         return False
-    if following.role or _BULLET.match(following.title):
+    title = following.title
+    if following.role or _BULLET.match(title) or title[0].isdigit() or list_marker(title):
         return False
     return round(item.x0 * 200) in edges or round(following.x0 * 200) not in edges
 
@@ -217,9 +219,7 @@ def _odd_weights(headings: list[Item], settings: StructureSettings) -> set[int]:
     counts = Counter((item.size, item.font) for item in headings if not item.bold)
     most = max(settings.rare_style_max, settings.rare_style_share * len(headings))
     return {
-        item.index
-        for item in headings
-        if not item.bold and counts[item.size, item.font] <= most
+        item.index for item in headings if not item.bold and counts[item.size, item.font] <= most
     }
 
 

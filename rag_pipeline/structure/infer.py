@@ -12,7 +12,7 @@ from rag_pipeline.structure.furniture import mark_furniture
 from rag_pipeline.structure.headings import drop_rare_styles, mark_headings
 from rag_pipeline.structure.items import Document, read_items
 from rag_pipeline.structure.levels import set_levels
-from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lists
+from rag_pipeline.structure.lists import group_lists, list_marker, mark_admonitions, mark_lists
 from rag_pipeline.structure.merging import merge_headings
 from rag_pipeline.structure.sequences import mark_sequences
 from rag_pipeline.structure.signals import is_caption
@@ -67,7 +67,7 @@ def mark_kinds(document: Document) -> None:
 def mark_code(document: Document) -> None:
     """Fixed-width lines that are no headings are code."""
     for item in document.undecided():
-        if item.kind == "code":
+        if item.kind == "code" and not (list_marker(item.title) == "bullet" and item.lines < 4):
             item.decide("code", "kind: fixed-width lines")
 
 

@@ -87,7 +87,8 @@ class Document:
     body_font: str
     page_count: int
     language: str
-    outline_used: bool = False
+    right_edge: float
+    """Where most lines of running text end, as a share of the page's width."""
     by_page: dict[int, list[Item]] = field(default_factory=dict)
 
     def has_own_font(self, item: Item) -> bool:
@@ -167,6 +168,7 @@ def _with_facts(items: list[Item], language: str) -> Document:
                 bold += len(item.text)
             else:
                 plain += len(item.text)
+    ends = Counter(round(item.x1, 2) for item in items if item.lines > 2 and item.kind == "text")
     by_page: dict[int, list[Item]] = {}
     for item in items:
         by_page.setdefault(item.page, []).append(item)
@@ -177,5 +179,6 @@ def _with_facts(items: list[Item], language: str) -> Document:
         fonts.most_common(1)[0][0] if fonts else "",
         max(by_page, default=0),
         language,
+        ends.most_common(1)[0][0] if ends else 1.0,
         by_page=by_page,
     )

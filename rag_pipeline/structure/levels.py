@@ -18,6 +18,8 @@ Style = tuple[float, bool, str, bool, int, bool]
 Rank = tuple[float, ...]
 MIN_LIKE = 0.12
 """Share of a numbered class in a style from which unnumbered headings of the style are alike."""
+MANY_UNNUMBERED = 2.0
+"""Unnumbered headings over numbered ones of a style from which they are the numbered ones' parts."""
 MIN_HINTS = 3
 """Headings with a level of the file's own from which these levels are used."""
 SAME_SIZE = 0.035
@@ -119,7 +121,7 @@ def _ranks_of_styles(
     """Rank of unnumbered headings that look like numbered ones: the same.
 
     Numbering often stops at some depth while headings go on in the same style: those that look
-    like the deepest numbered ones rank just below them.
+    like the deepest numbered ones, or that are far more than these, rank just below them.
     """
     seen: dict[Style, Counter[tuple[Rank, int]]] = defaultdict(Counter)
     deepest = 0
@@ -128,6 +130,7 @@ def _ranks_of_styles(
             seen[styles[item.index]][placed[item.index], item.numbering.depth] += 1
             deepest = max(deepest, item.numbering.depth)
     sizes = Counter(placed.values())
+    unnumbered = Counter(styles[item.index] for item in headings if item.index not in placed)
     ranks: dict[Style, Rank] = {}
     for style, counts in seen.items():
         for key in [key for key in counts if counts[key] < MIN_LIKE * sizes[key[0]]]:
@@ -137,7 +140,8 @@ def _ranks_of_styles(
         rank, depth = min(counts, key=lambda key: (-counts[key], key))
         low, low_depth = max(counts)
         ends_here = low_depth == deepest >= 3 and counts[low, low_depth] > 0.1 * counts[rank, depth]
-        ranks[style] = (*low, 2.0) if ends_here else rank
+        many = unnumbered[style] > MANY_UNNUMBERED * sum(counts.values())
+        ranks[style] = (*low, 2.0) if ends_here or many else rank
     return ranks
 
 

@@ -33,7 +33,7 @@ def list_marker(text: str) -> str:
 def mark_lists(document: Document) -> None:
     """Give list items and steps of procedures their roles."""
     for item in document.undecided():
-        if item.kind != "text" or not item.upright:
+        if not item.upright:
             continue
         item.marker = list_marker(item.title)
         if item.marker == "bullet":

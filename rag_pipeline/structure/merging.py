@@ -83,10 +83,10 @@ def _goes_on(first: Item, second: Item, document: Document) -> bool:
     gap = (second.y0 - first.y1) * first.page_height
     if gap > 0.45 * first.size or second.y0 < first.y0:
         return False
-    return _looks_broken(first, second)
+    return _looks_broken(first, second, document.right_edge)
 
 
-def _looks_broken(first: Item, second: Item) -> bool:
+def _looks_broken(first: Item, second: Item, right_edge: float) -> bool:
     """The first line is full, or the second one starts or looks like a continuation."""
     if second.title[:1].islower() or second.title[:1] in "(&/" or first.title[-1] in ",-–—:(&/":
         return True
@@ -97,7 +97,8 @@ def _looks_broken(first: Item, second: Item) -> bool:
     full = first.x1 - first.x0 > 0.8 * width if width > 0 else False
     word = len(second.title.split(" ", 1)[0]) / max(1, len(second.title))
     needed = word * (second.x1 - second.x0) + 0.2 * first.size / first.page_width
-    full = full or first.x1 + needed > first.column_x1
+    edge = right_edge if first.x1 <= right_edge < first.column_x1 else first.column_x1
+    full = full or first.x1 + needed > edge
     hanging = first.numbering is not None and second.x0 > first.x0 + 0.01
     return full or hanging or centred
 
