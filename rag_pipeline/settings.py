@@ -116,6 +116,9 @@ class StructureSettings(Section):
     edge_band_pages: int = Field(
         default=3, ge=0, description="Pages up to which the edge band is kept free of bold headings"
     )
+    cover_min_pages: int = Field(
+        default=8, ge=1, description="Pages from which a document may have a cover of its own"
+    )
     cover_pages: int = Field(default=3, ge=0, description="Pages that may be covers")
 
 

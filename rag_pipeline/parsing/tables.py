@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Word, boundi
 from rag_pipeline.parsing.grids import Grid, filled_areas, grids_of, ruled_bands, sides_of_cells
 from rag_pipeline.parsing.lines import line_text
 
+_MARKER = re.compile(r"^(?:[\d.]+|\(?\w{1,2}[.)]|\W)$")
 Spans = list[list[tuple[int, int]]]
 MIN_FILLED = 0.35
 """Share of a grid's cells that hold text; the lines of a chart hold next to none."""
@@ -62,14 +64,20 @@ def _tabular_parts(rules: list[Ruling], words: list[Word], taken: set[int]) -> l
     for above, below in pairwise(rules):
         area = (min(above.x0, below.x0), above.y0, max(above.x1, below.x1), below.y1)
         rows = word_rows(_words_in(area, words, taken))
-        single = sum(len(chunks_of(row)) == 1 for row in rows)
-        if not rows or (len(rows) > 1 and single > 0.5 * len(rows)):
+        tabular = sum(map(_is_tabular, rows))
+        if not tabular or tabular < 0.5 * len(rows):
             continue
         if parts and abs(parts[-1][3] - above.y1) < 0.01:
             parts[-1] = bounding_box([parts[-1], area])
         else:
             parts.append(area)
     return parts
+
+
+def _is_tabular(row: list[Word]) -> bool:
+    """Has the row several cells? A number or bullet before a text is none."""
+    chunks = chunks_of(row)
+    return len(chunks) > 2 or (len(chunks) == 2 and not _MARKER.match(line_text(chunks[0])))
 
 
 def _without_underlines(content: PageContent) -> list[Ruling]:
@@ -134,8 +142,12 @@ def _one_column(grid: Grid, words: list[Word]) -> Table | None:
     for word in words:
         held.setdefault(_index((word.y0 + word.y1) / 2, grid.ys), []).append(word)
     cells = [[cell_text(held[row])] for row in sorted(held)]
-    lines = len(word_rows(words))
-    if len(cells) < 3 or len(grid.xs) != 2 or lines > 2 * len(cells):
+    rows = range(len(grid.ys) - 1)
+    framed = len(grid.xs) == 2 and all(
+        grid.has_vertical(0, row) and grid.has_vertical(1, row) and grid.has_horizontal(row, 0)
+        for row in rows
+    )
+    if len(cells) < 3 or not framed or len(word_rows(words)) > 2 * len(cells):
         return None
     return Table(grid.box, cells, [[(1, 1)]] * len(cells), words)
 
@@ -302,8 +314,7 @@ def _band_table(band: Box, words: list[Word]) -> Table | None:
     borders = column_borders(rows)
     if not borders or len(rows) < 2:
         return None
-    several = sum(len(chunks_of(row)) > 1 for row in rows)
-    if several < 0.5 * len(rows):
+    if sum(map(_is_tabular, rows)) < max(2, 0.5 * len(rows)):
         return None
     cells, spans = cells_between(rows, borders)
     cells, spans = merge_wrapped(rows, cells, spans)

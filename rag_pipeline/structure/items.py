@@ -100,6 +100,8 @@ class Document:
         return [item for item in self.items if not item.role]
 
 
+LITTLE_TEXT = 600
+"""Characters of running text below which tables count for the size of the text as well."""
 _COLUMNS: dict[str, str] = {
     "page": "page_number",
     "x0": "x0",
@@ -157,8 +159,10 @@ def _with_facts(items: list[Item], language: str) -> Document:
     for item in items:
         if item.kind == "text" and not item.monospace:
             sizes[round(item.size * 2) / 2] += len(item.text)
-        elif item.kind == "table":
-            sizes[round(item.size * 2) / 2] += len(item.text) // 2
+    if sum(sizes.values()) < LITTLE_TEXT:
+        for item in items:
+            if item.kind == "table":
+                sizes[round(item.size * 2) / 2] += len(item.text) // 2
     body_size = sizes.most_common(1)[0][0] if sizes else 0.0
     bold = plain = 0
     for item in items:

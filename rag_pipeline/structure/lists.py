@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_pipeline.structure.items import Document, Item
-from rag_pipeline.structure.signals import is_admonition
+from rag_pipeline.structure.signals import is_admonition, is_signal_word
 
 _BULLET = re.compile(r"^(?:[•◦▪▫●○■□◆◇▶►▸➢➔→✓✔❖‣⁃∙·※★☆ㆍ]\s*|[-–—*+o]\s+)(?=\S)")
 _STEP = re.compile(
@@ -159,7 +159,24 @@ def _close(current: list[Item], group: int) -> int:
 
 
 def mark_admonitions(document: Document) -> None:
-    """Give warnings and notes their role."""
-    for item in document.undecided():
-        if item.kind == "text" and item.upright and is_admonition(item.text, item.bold_lead):
+    """Give warnings and notes their role; below a signal word alone stands their text."""
+    open_box: Item | None = None
+    for item in document.items:
+        if item.role in ("page_header", "page_footer", "absorbed"):
+            continue
+        if item.role or item.kind != "text" or not item.upright:
+            open_box = None
+        elif is_admonition(item.text, item.bold_lead):
             item.decide("admonition", "admonition: signal word")
+            open_box = item if is_signal_word(item.title) else None
+        elif open_box is not None and _is_below(item, open_box) and not list_marker(item.title):
+            item.decide("admonition", "admonition: text below a signal word")
+            open_box = None
+        else:
+            open_box = None
+
+
+def _is_below(item: Item, word: Item) -> bool:
+    """Right below or beside a signal word, at the same edge or further in."""
+    gap = (item.y0 - word.y1) * item.page_height
+    return item.page == word.page and gap < 1.5 * max(item.size, 1.0) and item.x0 > word.x0 - 0.02

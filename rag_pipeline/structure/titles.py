@@ -29,7 +29,8 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
         return
     title = max(candidates, key=lambda item: item.size)
     later = [item.size for item in headings if item.page > title.page]
-    is_cover = _is_cover(document.by_page[title.page])
+    long = document.page_count >= settings.cover_min_pages
+    is_cover = long and _is_cover(document.by_page[title.page])
     larger = not later or title.size > 1.05 * max(later)
     alone = title is headings[0] and not any(
         (item.size, item.bold, item.font) == (title.size, title.bold, title.font)
