@@ -9,12 +9,15 @@ import socket
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
 from psycopg import sql
+from pydantic import SecretStr
 
 from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
@@ -67,9 +70,9 @@ def server_url() -> Iterator[str]:
     shutil.rmtree(data_dir)
 
 
-@pytest.fixture
-def database_url(server_url: str) -> Iterator[str]:
-    """The URL of a fresh, migrated, empty database."""
+@contextmanager
+def fresh_database(server_url: str) -> Iterator[str]:
+    """Lend the URL of a fresh, migrated, empty database."""
     name = f"test_{uuid.uuid4().hex}"
     with psycopg.connect(server_url, autocommit=True) as connection:
         connection.execute(
@@ -84,19 +87,30 @@ def database_url(server_url: str) -> Iterator[str]:
         )
 
 
+@pytest.fixture
+def database_url(server_url: str) -> Iterator[str]:
+    """The URL of a fresh, migrated, empty database."""
+    with fresh_database(server_url) as url:
+        yield url
+
+
 @pytest.fixture(scope="session")
 def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for the local model's graph, built once per session."""
     return tmp_path_factory.mktemp("models")
 
 
+def make_settings(project_dir: Path, database_url: str, models_dir: Path) -> Settings:
+    """Make an empty project folder that uses the session's models; return its settings."""
+    (project_dir / ".rag").mkdir(parents=True)
+    (project_dir / ".rag" / "models").symlink_to(models_dir, target_is_directory=True)
+    return Settings.load(project_dir, database_url=SecretStr(database_url))
+
+
 @pytest.fixture
 def settings(tmp_path: Path, database_url: str, models_dir: Path) -> Settings:
     """Settings of an empty project folder with a fresh database."""
-    project_dir = tmp_path / "project"
-    (project_dir / ".rag").mkdir(parents=True)
-    (project_dir / ".rag" / "models").symlink_to(models_dir, target_is_directory=True)
-    return Settings.load(project_dir, database_url=_secret(database_url))
+    return make_settings(tmp_path / "project", database_url, models_dir)
 
 
 @pytest.fixture
@@ -116,13 +130,5 @@ def bench_data() -> Path:
     return folder
 
 
-def _secret(value: str) -> Any:
-    from pydantic import SecretStr
-
-    return SecretStr(value)
-
-
 def _with_database(url: str, name: str) -> str:
-    from urllib.parse import urlsplit, urlunsplit
-
     return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))

@@ -112,12 +112,22 @@ def _candidates(results: Sequence[SearchResult]) -> list[_Candidate]:
     found: list[_Candidate] = []
     for rank, result in enumerate(results):
         for line in result.content.split("\n"):
-            for sentence in sentences(line):
+            row = _table_row(line)
+            for sentence in [row] if row is not None else sentences(line):
                 text = one_line(sentence)
                 if MIN_CHARACTERS <= len(text) <= MAX_CHARACTERS and text not in seen:
                     seen.add(text)
                     found.append(_Candidate(text, result, rank))
     return found
+
+
+def _table_row(line: str) -> str | None:
+    """Return the cells of a row of a Markdown table, "" for its rule; None for any other line."""
+    line = line.strip()
+    if not (line.startswith("|") and line.endswith("|")):
+        return None
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    return "" if all(set(cell) <= {"-", ":"} for cell in cells) else " · ".join(filter(None, cells))
 
 
 def _coverage(question: str, candidates: Sequence[_Candidate]) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 SNIPPET_CHARACTERS = 280
+_TABLE_RULE = re.compile(r"\|[-:| ]{3,}\|")
 STAGE_TITLES = {
     "document_blocks": "parse",
     "document_structure": "structure",
@@ -180,7 +182,7 @@ def pages(place: Any) -> str:
 def snippet(content: str) -> str:
     """Return the beginning of a chunk's text on one line."""
     text = "".join(c if c.isprintable() else " " for c in content)
-    text = " ".join(text.split())
+    text = " ".join(_TABLE_RULE.sub(" ", text).replace(" | ", " · ").split())
     if len(text) <= SNIPPET_CHARACTERS:
         return text
     return text[:SNIPPET_CHARACTERS].rsplit(" ", 1)[0] + " …"

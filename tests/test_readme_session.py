@@ -1,0 +1,103 @@
+"""The README's session on the samples, run as one user would, and what it makes searchable."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.search import Searcher
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from tests.conftest import PROJECT_DIR, SAMPLES_DIR, fresh_database, make_settings
+
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+BIN = Path(sys.executable).parent
+Session = dict[str, subprocess.CompletedProcess[str]]
+
+pytestmark = pytest.mark.xdist_group("readme")
+
+
+@pytest.fixture(scope="module")
+def project(
+    server_url: str, models_dir: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Settings]:
+    """An empty project with a database of its own."""
+    with fresh_database(server_url) as url:
+        yield make_settings(tmp_path_factory.mktemp("readme") / "project", url, models_dir)
+
+
+@pytest.fixture(scope="module")
+def session(project: Settings, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """Run every command of the README's console blocks, in order; return the results by command.
+
+    `make` is left out: it would call the tests again, and the demonstration is these commands.
+    """
+    assert project.database_url is not None
+    dagster_home = tmp_path_factory.mktemp("dagster")
+    (dagster_home / "dagster.yaml").write_text("telemetry: {enabled: false}\n", encoding="utf-8")
+    environment = {
+        **os.environ,
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "RAG_HOME": str(project.project_dir),
+        "RAG_DATABASE_URL": project.database_url.get_secret_value(),
+        "DAGSTER_HOME": str(dagster_home),
+        "COLUMNS": "200",
+    }
+    readme = (PROJECT_DIR / "README.md").read_text(encoding="utf-8")
+    lines = [line for block in CONSOLE.findall(readme) for line in block.strip().splitlines()]
+    return {
+        line: subprocess.run(
+            shlex.split(line),
+            cwd=PROJECT_DIR,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        for line in lines
+        if not line.startswith(("make ", "source "))
+    }
+
+
+def test_every_command_of_the_readme_runs(session: Session) -> None:
+    failed = {line: result.stderr for line, result in session.items() if result.returncode}
+    assert failed == {}
+    ran = {shlex.split(line)[1] for line in session if line.startswith("rag ")}
+    assert ran >= {"sync", "search", "ask", "inspect", "status"}
+
+
+def test_the_samples_are_all_there(session: Session) -> None:
+    assert "4 of 4 documents ready, 63 pages" in session["rag status"].stdout
+
+
+def test_sample_questions_find_their_pages(session: Session, project: Settings) -> None:
+    """In both languages, at least nine of ten questions find the page among five results."""
+    assert session
+    database = Database.open(project)
+    embedder = create_embedder(project.embedding, project.data_path / "models")
+    searcher = Searcher(database, embedder, project.search)
+    found: dict[str, list[bool]] = {"en": [], "ko": []}
+    for line in (SAMPLES_DIR / "questions.jsonl").read_text(encoding="utf-8").splitlines():
+        question = json.loads(line)
+        gold = {(item["doc"], item["page"]) for item in question["gold"]}
+        results = searcher.search(question["question"], limit=5).results
+        pages = {
+            (result.document, page)
+            for result in results
+            for page in range(result.page_start, result.page_end + 1)
+        }
+        found[question["lang"]].append(bool(gold & pages))
+    database.close()
+    for language, hits in found.items():
+        assert len(hits) >= 20
+        assert sum(hits) / len(hits) >= 0.9, language
