@@ -1,0 +1,131 @@
+"""The ways in besides `rag sync`: the nightly scan and its sensor, single stages, partitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.automation import request_stale_documents
+from assets.partitions import SOURCE_HASHES
+from rag_pipeline.definitions import defs
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.documents import list_documents
+from rag_pipeline.store.sources import register_roots
+from rag_pipeline.sync.scan import path_root
+from resources import DatabaseResource, SettingsResource
+from tests.pdfs import make_damaged_pdfs, make_pdf
+
+RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+
+
+@pytest.fixture
+def scanned(
+    in_project: Settings, database: Database, instance: dg.DagsterInstance, manuals: Path
+) -> dg.DagsterInstance:
+    """An instance in which the nightly job has scanned two documents."""
+    make_pdf(manuals / "oil.pdf", [("Oil", ["Change the oil."])])
+    make_pdf(manuals / "air.pdf", [("Air", ["Clean the filter."])])
+    with database.connection() as connection:
+        register_roots(connection, [path_root(manuals)])
+    scan(instance)
+    return instance
+
+
+def scan(instance: dg.DagsterInstance) -> None:
+    assert defs.resolve_job_def("sources_job").execute_in_process(instance=instance).success
+
+
+def requests(instance: dg.DagsterInstance) -> list[dg.RunRequest]:
+    """Evaluate the sensor on the last scan, as Dagster's daemon does."""
+    settings = SettingsResource()
+    with dg.build_sensor_context(
+        instance=instance,
+        repository_def=defs.get_repository_def(),
+        resources={"settings": settings, "database": DatabaseResource(settings=settings)},
+    ) as context:
+        result = request_stale_documents.evaluate_tick(context)
+    return list(result.run_requests or [])
+
+
+def run(
+    instance: dg.DagsterInstance, first: str, last: str, stages: list[str] | None = None
+) -> dg.ExecuteInProcessResult:
+    return defs.resolve_job_def("documents_job").execute_in_process(
+        instance=instance,
+        asset_selection=[dg.AssetKey(stage) for stage in stages] if stages else None,
+        tags=dict(zip(RANGE, (first, last), strict=True)),
+        raise_on_error=False,
+    )
+
+
+def statuses(database: Database) -> dict[str, str]:
+    with database.connection() as connection:
+        return {Path(d.uris[0]).name: d.status for d in list_documents(connection)}
+
+
+def test_the_nightly_scan_requests_what_is_stale_and_nothing_else(
+    scanned: dg.DagsterInstance, database: Database
+) -> None:
+    (request,) = requests(scanned)
+    assert request.tags["rag/documents"] == "2"
+    assert run(scanned, *(request.tags[name] for name in RANGE)).success
+    assert set(statuses(database).values()) == {"ready"}
+    scan(scanned)
+    assert requests(scanned) == []
+
+
+def test_a_scan_of_rag_sync_is_left_to_it(scanned: dg.DagsterInstance) -> None:
+    tags = {"rag/planned_by": "rag sync"}
+    job = defs.resolve_job_def("sources_job")
+    assert job.execute_in_process(instance=scanned, tags=tags).success
+    assert requests(scanned) == []
+
+
+def test_a_failed_document_is_not_requested_every_night(
+    scanned: dg.DagsterInstance, database: Database, manuals: Path
+) -> None:
+    make_damaged_pdfs(manuals)
+    scan(scanned)
+    for request in requests(scanned):
+        run(scanned, *(request.tags[name] for name in RANGE))
+    assert sorted(statuses(database).values()) == ["failed"] * 4 + ["ready"] * 3
+    scan(scanned)
+    assert requests(scanned) == []
+
+
+def test_one_stage_of_one_partition(scanned: dg.DagsterInstance, database: Database) -> None:
+    assert SOURCE_HASHES.name is not None
+    key, _ = scanned.get_dynamic_partitions(SOURCE_HASHES.name)
+    assert run(scanned, key, key, ["document_blocks"]).success
+    assert set(statuses(database).values()) == {"pending"}
+    assert run(scanned, key, key, ["document_structure", "contextual_chunks"]).success
+    assert run(scanned, key, key, ["chunk_embeddings"]).success
+    assert sorted(statuses(database).values()) == ["pending", "ready"]
+
+
+def test_a_stage_without_its_input_says_what_is_missing(scanned: dg.DagsterInstance) -> None:
+    assert SOURCE_HASHES.name is not None
+    key, _ = scanned.get_dynamic_partitions(SOURCE_HASHES.name)
+    result = run(scanned, key, key, ["contextual_chunks"])
+    assert not result.success
+    (failure,) = [event for event in result.all_events if event.is_step_failure]
+    reason = failure.step_failure_data.user_failure_data.metadata["failed"].value
+    assert "needs a current document_structure" in reason
+    assert "materialize document_structure as well" in reason
+
+
+def test_definitions_load_without_a_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://127.0.0.1:1/none")
+    dg.Definitions.validate_loadable(defs)
+    assert {
+        asset.to_user_string() for asset in defs.resolve_asset_graph().get_all_asset_keys()
+    } == {
+        "sources",
+        "document_blocks",
+        "document_structure",
+        "contextual_chunks",
+        "chunk_embeddings",
+    }
