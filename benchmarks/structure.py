@@ -97,6 +97,7 @@ def _manuals(data: Path, work: Path, quick: bool, figures: dict[str, Any]) -> li
         figures[f"manuals.document.{name}.BC"] = score["BC"]
     return [
         ("manuals_outline, blind", ["engine", "R", "P", "F1", "BC", "pages/s", "peak MB"], rows),
+        ("Ratios to peers in this run", ["peer", "pages/s", "peak memory"], ratios),
         (
             "By document",
             ["manual", "language", "producer", "pages", "gold", "R", "F1", "BC"],

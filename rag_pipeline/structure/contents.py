@@ -34,6 +34,7 @@ _LEADER_END = re.compile(r"(?:(?:\.\s?){3,}|…\s?|(?:·\s?){4,}|_{4,})\s*[\divx
 _PAGE_END = re.compile(
     r"(?:^|[\s.…·\u3040-\u9fff\uac00-\ud7a3])\d{1,4}$|(?:^|[\s.…])(?:[ivxl]{1,7}|[A-Z]{1,2}-\d{1,3})$"
 )
+_LAST_NUMBER = re.compile(r"(\d{1,4})\s*$")
 _NUMBERS_AT_START = re.compile(r"^(?:chapter\s+)?[\divx]+[.\s]+", re.IGNORECASE)
 
 
@@ -98,14 +99,22 @@ def _mark_after_titles(document: Document, settings: StructureSettings) -> None:
         at += 1
         if item.role or item.lines > 1 or not is_contents_title(item.title):
             continue
-        misses = 0
+        misses = highest = 0
         run: list[Item] = []
         for following in items[at:]:
-            if following.role in ("page_header", "page_footer", "contents_entry"):
+            if following.role in ("page_header", "page_footer"):
+                continue
+            if following.role == "contents_entry":
+                if match := _LAST_NUMBER.search(following.title):
+                    highest = max(highest, int(match[1]))
                 continue
             lines = [line for line in following.text.split("\n") if line.strip()]
             hits = sum(map(ends_with_page, lines))
             if lines and hits >= settings.contents_page_share * len(lines):
+                numbers = [int(match[1]) for line in lines if (match := _LAST_NUMBER.search(line))]
+                if numbers and numbers[0] < highest:
+                    break  # page numbers never fall: here the text has begun
+                highest = max([highest, *numbers])
                 run.append(following)
                 misses = 0
             else:
