@@ -12,7 +12,7 @@ import pypdfium2 as pdfium
 from rag_pipeline.errors import NoTextError
 from rag_pipeline.frames import Blocks, check
 from rag_pipeline.parsing.geometry import PageContent
-from rag_pipeline.parsing.joining import mend_breaks, words_of
+from rag_pipeline.parsing.joining import BREAK_MARK, mend_breaks, words_of
 from rag_pipeline.parsing.layout import page_blocks
 from rag_pipeline.parsing.opening import is_cut_short, open_pdf
 from rag_pipeline.parsing.outline import add_level_hints, read_outline
@@ -106,7 +106,6 @@ class _Rows:
 
     def __init__(self) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-        self.vocabulary: set[str] = set()
         self.failed: list[int] = []
         self.silent_pages: list[int] = []
         self.pages_with_images = 0
@@ -121,7 +120,6 @@ class _Rows:
         self.hidden += content.hidden_characters
         self.unreadable += content.unreadable_characters
         for block in blocks:
-            self.vocabulary |= words_of(block.text)
             self._add(content, block)
 
     def _add(self, content: PageContent, block: Block) -> None:
@@ -175,7 +173,9 @@ class _Rows:
     def frame(self) -> tuple[pd.DataFrame, str]:
         """The checked blocks frame and the document's language."""
         columns = self.columns
-        vocabulary = self.vocabulary
+        vocabulary: set[str] = set()
+        if any(BREAK_MARK in text for text in columns["text"]):
+            vocabulary.update(*map(words_of, columns["text"]))
         columns["text"] = [
             text if kind == "code" else mend_breaks(text, vocabulary)
             for text, kind in zip(columns["text"], columns["kind"], strict=True)

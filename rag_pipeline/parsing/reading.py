@@ -194,7 +194,9 @@ def _to_layout(box: Box, page: Box, turns: int) -> Box:
 def _raw_words(reader: _PageReader) -> list[_RawWord]:
     """Split the page's text at white space and locate each word."""
     words: list[_RawWord] = []
-    text_object_at, address, runs = calls.text_object_at, reader.address, reader.runs
+    append = words.append
+    text_object_at, box_of = calls.text_object_at, calls.loose_char_box
+    address, runs, rect, rect_at = reader.address, reader.runs, reader.rect, reader.rect_at
     text = reader.page_text()
     reader.asian = bool(_ASIAN.search(text))
     previous = -1
@@ -204,11 +206,24 @@ def _raw_words(reader: _PageReader) -> list[_RawWord]:
         # The characters of an object are neighbours: the word between two of one is its own.
         first = last if last == previous else text_object_at(address, start)
         previous = last
-        if first == last and first:
-            run = runs.get(first) or reader.run_of(first, start)
-            words.append(_locate(reader, run, start, end, match.group()))
-        else:
-            words.extend(_split_by_object(reader, start, end, match.group()))
+        token = match.group()
+        if first != last or not first:
+            words.extend(_split_by_object(reader, start, end, token))
+            continue
+        run = runs.get(first) or reader.run_of(first, start)
+        if token[-1] == BROKEN_HYPHEN or not run.upright or run.turns:
+            append(_locate(reader, run, start, end, token))
+            continue
+        # The same as `_locate`, for words that run from left to right.
+        box_of(address, start, rect_at)
+        left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
+        if end - start > 1:
+            box_of(address, end - 1, rect_at)
+            if rect.right >= right:
+                right = rect.right
+            else:  # from right to left
+                left = min(left, rect.left)
+        append((left, bottom, right, top, token, run, start, False, False))
     return words
 
 
@@ -306,33 +321,76 @@ def _page_content(
     content.rulings = [Ruling(*_to_layout(ruling, box, turns)) for ruling in graphics.rulings]
     content.fills = [_to_layout(fill, box, turns) for fill, _ in graphics.fills]
     content.images = [_to_layout(image, box, turns) for image in graphics.images]
-    is_scan = _is_scan(raw_words, graphics, box)
-    bottom, right = box[1], box[2]
-    left, top = box[0], box[3]
-    doubled = bool(graphics.repeated_text)
+    if turns == 0 and not graphics.repeated_text and _all_plain(raw_words, box):
+        left, top = box[0], box[3]
+        content.words = [
+            Word(
+                x0 - left,
+                top - y1,
+                x1 - left,
+                top - y0,
+                top - run.origin[1],
+                text,
+                run.style,
+                position,
+                breaks,
+                glued,
+            )
+            for x0, y0, x1, y1, text, run, position, breaks, glued in raw_words
+        ]
+    else:
+        _place_words(content, raw_words, graphics, box, turns)
+    _clean_texts(content)
+    return content
+
+
+def _all_plain(raw_words: list[_RawWord], page: Box) -> bool:
+    """Is all text upright, visible, dark, and on the page?"""
+    if not raw_words:
+        return True
+    for run in {id(raw[5]): raw[5] for raw in raw_words}.values():
+        if run.hidden or run.invisible or not run.upright or run.turns:
+            return False
+        if run.style.color >= NEARLY_WHITE << 16:
+            return False
+    left, bottom, right, top = page
+    return (
+        min([raw[0] for raw in raw_words]) >= left
+        and min([raw[1] for raw in raw_words]) >= bottom
+        and max([raw[2] for raw in raw_words]) <= right
+        and max([raw[3] for raw in raw_words]) <= top
+    )
+
+
+def _clean_texts(content: PageContent) -> None:
+    """Clean what is not plain ASCII, and count characters without a Unicode value."""
+    for words in (content.words, content.turned_words):
+        for word in words:
+            text = word.text
+            if not text.isascii() or not text.isprintable():
+                word.text = clean_text(text.translate(_SYMBOL_BULLETS))
+                content.unreadable_characters += len(_UNREADABLE.findall(word.text))
+
+
+def _place_words(
+    content: PageContent, raw_words: list[_RawWord], graphics: Graphics, page: Box, turns: int
+) -> None:
+    """Turn words into layout space, leave hidden ones out, put those of other directions apart."""
+    is_scan = _is_scan(raw_words, graphics, page)
     for raw in raw_words:
         x0, y0, x1, y1, text, run, position, breaks, glued = raw
-        style = run.style
-        off_page = x1 < left or x0 > right or y1 < bottom or y0 > top
-        suspect = run.hidden or run.invisible or style.color >= NEARLY_WHITE << 16
-        if (off_page or suspect) and _is_hidden(raw, graphics, box, is_scan):
+        if _is_hidden(raw, graphics, page, is_scan):
             content.hidden_characters += len(text)
             continue
-        if doubled and not style.bold:
+        style = run.style
+        if graphics.repeated_text and not style.bold:
             style = _printed_style(raw, graphics)
-        if not (text.isascii() and text.isprintable()):
-            text = clean_text(text.translate(_SYMBOL_BULLETS))
-            content.unreadable_characters += len(_UNREADABLE.findall(text))
-        if turns:
-            x0, y0, x1, y1 = _to_layout((x0, y0, x1, y1), box, turns)
-            baseline = _to_layout((*run.origin, *run.origin), box, turns)[1]
-        else:
-            x0, y0, x1, y1, baseline = x0 - left, top - y1, x1 - left, top - y0, top - run.origin[1]
+        x0, y0, x1, y1 = _to_layout((x0, y0, x1, y1), page, turns)
+        baseline = _to_layout((*run.origin, *run.origin), page, turns)[1]
         straight = run.upright and run.turns == turns
         (content.words if straight else content.turned_words).append(
             Word(x0, y0, x1, y1, baseline, text, style, position, breaks, glued)
         )
-    return content
 
 
 def _main_direction(raw_words: list[_RawWord]) -> int:

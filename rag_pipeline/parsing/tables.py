@@ -82,6 +82,8 @@ def _is_tabular(row: list[Word]) -> bool:
 
 def _without_underlines(content: PageContent) -> list[Ruling]:
     """Leave out lines that underline words: just below a baseline, as long as the words."""
+    if not any(ruling.is_horizontal for ruling in content.rulings):
+        return content.rulings
     by_baseline: dict[int, list[Word]] = {}
     for word in content.words:
         by_baseline.setdefault(round(word.baseline / 4), []).append(word)
