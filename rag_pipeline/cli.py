@@ -208,6 +208,8 @@ def ask(
     with _open() as (settings, database):
         embedder = create_embedder(settings.embedding, settings.data_path / "models")
         response = Searcher(database, embedder, settings.search).search(question)
+        for note in response.notes:
+            console.err.print(console.safe(note))
         answer = extract_answer(question, response.results, embedder)
     if as_json:
         console.print_json({"text": answer.text, **vars(answer)})

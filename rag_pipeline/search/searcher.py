@@ -105,8 +105,15 @@ class Searcher:
         results = self._fetch(fused)
         seconds["fuse"] = time.perf_counter() - start
         if not results:
-            notes.append("nothing was found")
+            notes.append(self._why_nothing())
         return SearchResponse(query, results, seconds, notes)
+
+    def _why_nothing(self) -> str:
+        with self._database.connection() as connection:
+            corpus = queries.corpus(connection)
+        if corpus is None or not corpus[0]:
+            return "the knowledge base is empty: run `rag sync FOLDER`"
+        return "nothing was found"
 
     def _run_legs(
         self, query: str, weights: Mapping[str, float], limit: int, seconds: dict[str, float]
