@@ -25,6 +25,7 @@ _pointer, _int = ctypes.c_void_p, ctypes.c_int
 
 text_object_at = _bound(c.FPDFText_GetTextObject, _pointer, _pointer, _int)
 loose_char_box = _bound(c.FPDFText_GetLooseCharBox, _int, _pointer, _int, _pointer)
+has_map_error = _bound(c.FPDFText_HasUnicodeMapError, _int, _pointer, _int)
 char_matrix = _bound(c.FPDFText_GetMatrix, _int, _pointer, _int, _pointer)
 font_of = _bound(c.FPDFTextObj_GetFont, _pointer, _pointer)
 font_size = _bound(c.FPDFTextObj_GetFontSize, _int, _pointer, _pointer)

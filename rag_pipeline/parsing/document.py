@@ -18,6 +18,7 @@ from rag_pipeline.parsing.opening import is_cut_short, open_pdf
 from rag_pipeline.parsing.outline import add_level_hints, read_outline
 from rag_pipeline.parsing.paragraphs import Block
 from rag_pipeline.parsing.reading import read_pages
+from rag_pipeline.parsing.second_engine import SecondEngine
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import detect_language, one_line
 
@@ -74,6 +75,7 @@ def parse_file(
     name = document or path.name
     warnings: list[str] = []
     rows = _Rows()
+    second = SecondEngine(path)
     with open_pdf(path, name) as pdf:
         page_count = len(pdf)
         outline = [] if settings.ignore_outline else read_outline(pdf)
@@ -84,6 +86,7 @@ def parse_file(
             if isinstance(content, pdfium.PdfiumError):
                 rows.failed.append(number)
             else:
+                second.mend(content)
                 rows.add_page(content, page_blocks(content))
     if not rows.has_text():
         raise NoTextError(
@@ -92,7 +95,7 @@ def parse_file(
             document=name,
             hint="run an OCR program over it first, for instance ocrmypdf",
         )
-    warnings.extend(rows.warnings())
+    warnings.extend([*rows.warnings(), *second.warnings()])
     blocks, language = rows.frame()
     if outline:
         blocks, share = add_level_hints(blocks, outline, settings.outline_min_agreement)

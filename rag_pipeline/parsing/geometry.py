@@ -99,6 +99,9 @@ class PageContent:
     images: list[Box] = field(default_factory=list)
     hidden_characters: int = 0
     unreadable_characters: int = 0
+    """Characters of private areas: the font gives them no meaning."""
+    unmapped_characters: int = 0
+    """Characters whose Unicode value PDFium had to guess."""
 
     def seen_box(self, box: Box) -> Box:
         """Turn a box of layout space into shares (0..1) of the page as seen.

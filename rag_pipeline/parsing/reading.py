@@ -54,6 +54,7 @@ class _Run(NamedTuple):
     hidden: bool
     invisible: bool  # render mode 3: an OCR layer, or hidden
     origin: tuple[float, float]  # a point on the baseline
+    unmapped: bool  # the font does not say which characters it draws
 
 
 class _FontFacts(NamedTuple):
@@ -155,6 +156,7 @@ class _PageReader:
             hidden=size < MIN_FONT_SIZE or mode == CLIP_ONLY or alpha.value == 0,
             invisible=mode == INVISIBLE,
             origin=(m.e, m.f),
+            unmapped=calls.has_map_error(self.address, index) == 1,
         )
         self.runs[address] = run
         return run
@@ -341,6 +343,7 @@ def _page_content(
     else:
         _place_words(content, raw_words, graphics, box, turns)
     _clean_texts(content)
+    content.unmapped_characters = sum([len(raw[4]) for raw in raw_words if raw[5].unmapped])
     return content
 
 
