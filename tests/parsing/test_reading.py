@@ -111,3 +111,22 @@ def test_memory_does_not_grow(tmp_path: Path) -> None:
         parse_file(file, ParsingSettings())
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 4 * 1024  # kilobytes
+
+
+def unmapped_pdf(path: Path) -> Path:
+    """A subset font whose `ToUnicode` table is made unknown."""
+    import reportlab
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    pdfmetrics.registerFont(
+        TTFont("Vera", str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"))
+    )
+    draw_pdf(path, lambda canvas: lines(canvas, ["Öl prüfen", "Größe ändern"], font="Vera"))
+    path.write_bytes(path.read_bytes().replace(b"/ToUnicode", b"/ToNothing"))
+    return path
+
+
+def test_fonts_that_do_not_say_their_characters_are_noticed(tmp_path: Path) -> None:
+    parsed = parse_file(unmapped_pdf(tmp_path / "a.pdf"), ParsingSettings())
+    assert any("unmapped fonts" in warning for warning in parsed.warnings)
