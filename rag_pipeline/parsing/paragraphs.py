@@ -35,7 +35,7 @@ class Block:
     """First line's left edge minus the others', in points."""
     column: tuple[float, float] = (0.0, 0.0)
     bold_lead: str = ""
-    """Bold words that a block begins with, though most of it is not bold."""
+    """Bold words that a block begins with, where not all of it is bold."""
     cells: list[list[str]] | None = None
     spans: list[list[tuple[int, int]]] | None = None
     lines: list[Line] = field(default_factory=list)
@@ -152,7 +152,7 @@ def make_block(lines: list[Line]) -> Block:
         len(lines),
         lines[0].x0 - min(others) if others else 0.0,
         lines[0].column,
-        "" if style.bold else _bold_lead(lines),
+        _bold_lead(lines),
         lines=lines,
     )
 
@@ -164,7 +164,7 @@ def _bold_lead(lines: list[Line]) -> str:
             if not word.style.bold:
                 return " ".join(words)
             words.append(word.text)
-    return " ".join(words)
+    return ""
 
 
 def _code_lines(lines: list[Line]) -> list[str]:

@@ -25,6 +25,7 @@ _ADDRESS = re.compile(r"^(?:https?://|www\.|ftp://)|^\S+@\S+\.\w+$", re.IGNORECA
 _IMPRINT = re.compile(
     r"^(?:copyright|©|\(c\)|last updated?|all rights"
     r"|(?:version|release|revision|rev\.|edition)\W*[\dv]"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.? (?:\d{1,2}, )?\d{4}$"
     r"|(?:\w+ \d{1,2}, )?\d{4}$|.{0,4}\d{4}年)",
     re.IGNORECASE,
 )
@@ -93,6 +94,8 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
         return False
     if item.page <= settings.cover_pages and _IMPRINT.match(title):
         return False
+    if title.count(",") >= 3 and item.numbering is None and item.size < 1.3 * document.body_size:
+        return False  # authors, addresses
     bare = title[item.numbering.length :] if item.numbering else title
     letters = len(_LETTERS.findall(bare))
     return letters >= settings.heading_min_letters * len(bare.replace(" ", ""))
@@ -110,7 +113,7 @@ def _reason(
     large = ratio >= settings.heading_large
     if item.kind == "code" and ratio < settings.heading_code:
         return None
-    if _ends_like_sentence(item, ratio, settings):
+    if _ends_like_sentence(item, ratio, settings) or _reads_on(item, at, document, ratio, settings):
         return None
     if large:
         return f"{item.size:g} pt over {body:g} pt text"
@@ -121,6 +124,19 @@ def _reason(
     if item.numbering and item.numbering.is_worded and item.lines == 1 and ratio >= 1:
         return "numbered by a word" if len(item.title) < 90 and item.y1 > 0.1 else None
     return None
+
+
+def _reads_on(
+    item: Item, at: int, document: Document, ratio: float, settings: StructureSettings
+) -> bool:
+    """Is it the full first line of text that goes on below in the same style?"""
+    following = next_item(document, at)
+    if following is None or ratio >= settings.heading_very_large or following.page != item.page:
+        return False
+    same = (following.size, following.bold, following.font) == (item.size, item.bold, item.font)
+    gap = (following.y0 - item.y1) * item.page_height
+    full = item.x1 > item.column_x1 - 0.04
+    return same and full and following.lines > 1 and -item.size < gap < 0.5 * item.size
 
 
 def _ends_like_sentence(item: Item, ratio: float, settings: StructureSettings) -> bool:
@@ -141,6 +157,8 @@ def _bold_reason(
     """A bold line of about the text's size: a heading if it stands alone and looks like a title."""
     title = item.title
     numbered = item.numbering is not None
+    if item.bold_lead and item.bold_lead != item.title:
+        return None  # a bold beginning
     at_edge = item.y1 < settings.edge_band or item.y0 > 1 - settings.edge_band
     if at_edge and document.page_count <= settings.edge_band_pages:
         return None  # a running head cannot be told by repetition
