@@ -70,7 +70,7 @@ def mark_furniture(document: Document, settings: StructureSettings) -> None:
 
 
 def _key(item: Item, document: Document) -> str:
-    """What repeats: the text without numbers; of large text all (`Chapter 3` is no running head)."""
+    """What repeats: the text without numbers; of large text all, as `Chapter 3` is a title."""
     if item.size > 1.12 * document.body_size:
         return item.title.lower()
     return without_numbers(item.title)

@@ -19,7 +19,7 @@ Rank = tuple[float, ...]
 MIN_LIKE = 0.12
 """Share of a numbered class in a style from which unnumbered headings of the style are alike."""
 MANY_UNNUMBERED = 2.0
-"""Unnumbered headings over numbered ones of a style from which they are the numbered ones' parts."""
+"""Unnumbered headings over numbered ones of a style, from which they are parts of these."""
 MIN_HINTS = 3
 """Headings with a level of the file's own from which these levels are used."""
 SAME_SIZE = 0.035

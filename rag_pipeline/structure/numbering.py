@@ -12,7 +12,10 @@ from typing import Literal, NamedTuple
 Kind = Literal["part", "chapter", "appendix", "section", "decimal", "letter", "roman"]
 
 _PART = r"part|teil|partie|parte|deel|del|часть|bölüm"
-_CHAPTER = r"chapter|item|module|kapitel|chapitre|cap[íi]tulo|capitolo|hoofdstuk|kapittel|rozdzia[łl]|глава|luku"
+_CHAPTER = (
+    r"chapter|item|module|kapitel|chapitre|cap[íi]tulo|capitolo"
+    r"|hoofdstuk|kapittel|rozdzia[łl]|глава|luku"
+)
 _APPENDIX = (
     r"appendix|anhang|annexe?|ap[ée]ndice|appendice|anexo|allegato|bijlage|bilaga|приложение"
 )

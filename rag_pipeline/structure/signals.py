@@ -15,8 +15,8 @@ _SIGNAL = (
     r"warnings?|cautions?|danger|notice|notes?|important|attention|tips?|hints?|warnung|vorsicht"
     r"|gefahr|hinweise?|achtung|wichtig|tipps?|anmerkung|avertissement|remarque"
     r"|advertencia|precaución|peligro|nota|avviso|attenzione|pericolo|waarschuwing|opmerking"
-    r"|경고|주의|위험|참고|알림|중요|작은 ?정보|팁|비고|警告|注意|危険|危险|重要|注記|注|ヒント|メモ"
-    r"|提示|小心|備考|小技巧|贴士|说明|補足"
+    r"|경고|주의|위험|참고|알림|중요|작은 ?정보|팁|비고|警告|注意|危険|危险|重要|注記|注|ヒント"
+    r"|メモ|提示|小心|備考|小技巧|贴士|说明|補足"
 )
 _SIGNAL_ALONE = re.compile(rf"^[\W_]*(?:{_SIGNAL})[\W_]*$", re.IGNORECASE)
 _SIGNAL_START = re.compile(rf"^[\W_]*(?:{_SIGNAL})\s*[!:：！\]—–]", re.IGNORECASE)
