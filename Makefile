@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 UV_VERSION := 0.13.9
 STAMP := $(VENV)/.installed
 
-.PHONY: demo dev test check format lock clean help
+.PHONY: demo dev test check format docs lock clean help
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ check: $(STAMP) ## lint, format, types, import contract
 format: $(STAMP) ## format and mend what can be mended
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+docs: $(STAMP) ## renew the tables in docs/ that are made from the code
+	@$(BIN)/python -m rag_pipeline.console.reference
 
 lock: | $(BIN)/python ## renew requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
