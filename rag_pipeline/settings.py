@@ -97,6 +97,9 @@ class StructureSettings(Section):
     heading_min_letters: float = Field(
         default=0.4, ge=0, le=1, description="Share of letters in a heading"
     )
+    styled_min: int = Field(
+        default=4, ge=1, description="Lines of a style of their own that make it a heading style"
+    )
     footnote_size: float = Field(
         default=0.93, ge=0, le=1, description="Size of footnotes over the text's, at most"
     )

@@ -267,3 +267,57 @@ def _begins_page(item: Item, document: Document) -> bool:
         for other in document.by_page[item.page]
         if other is not item and other.role not in ("page_header", "page_footer")
     )
+
+
+def mark_styled_lines(document: Document, settings: StructureSettings) -> None:
+    """Single lines in a colour, font, slant or capitals of their own that stand off like titles.
+
+    A style counts if most blocks in it are such lines, and there are several: then it is a heading
+    style of the document, though it is neither large nor bold.
+    """
+    groups: dict[tuple[object, ...], list[tuple[Item, bool]]] = {}
+    for at, item in enumerate(document.items):
+        if item.role in ("page_header", "page_footer", "contents_entry", "table", "figure"):
+            continue
+        if item.kind == "text" and item.title and _own_style(item, document):
+            key = (item.size, item.font, item.color, item.italic, is_capitals(item.title))
+            groups.setdefault(key, []).append((item, _like_title(item, at, document, settings)))
+    for members in groups.values():
+        titles = [item for item, fits in members if fits and not item.role]
+        if len(titles) < settings.styled_min or len(titles) < 0.75 * len(members):
+            continue
+        for item in titles:
+            item.decide("heading", "heading: line in a style that only titles have")
+
+
+def _own_style(item: Item, document: Document) -> bool:
+    if item.monospace or item.bold or not item.upright or not document.body_size:
+        return False
+    ratio = item.size / document.body_size
+    coloured = item.color not in (0, document.body_color) and not _is_grey(item.color)
+    shouted = is_capitals(item.title) and len(item.title) > 5
+    different = coloured or item.italic or shouted or document.has_own_font(item)
+    return 0.95 <= ratio <= 1.08 and different
+
+
+def _is_grey(color: int) -> bool:
+    red, green, blue = color >> 16, color >> 8 & 255, color & 255
+    return max(red, green, blue) - min(red, green, blue) < 24
+
+
+def _like_title(item: Item, at: int, document: Document, settings: StructureSettings) -> bool:
+    """One short line with room above that text follows, written like a title."""
+    title = item.title
+    if item.lines > 1 or len(title) > settings.heading_short or not title[:1].isupper():
+        return False
+    if title[-1] in ".,;:!" or not _WORD.search(title) or is_caption(title):
+        return False
+    if not _may_be_heading(item, document, settings) or not _stands_off(item, document):
+        return False
+    following = next_item(document, at)
+    return (
+        following is not None
+        and not _same_row(item, following)
+        and following.x0 > item.x0 - 0.02
+        and (following.lines > 1 or len(following.title) > len(title))
+    )

@@ -9,7 +9,7 @@ from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.contents import mark_contents, mark_repeated_titles
 from rag_pipeline.structure.footnotes import mark_footnotes
 from rag_pipeline.structure.furniture import mark_furniture
-from rag_pipeline.structure.headings import drop_rare_styles, mark_headings
+from rag_pipeline.structure.headings import drop_rare_styles, mark_headings, mark_styled_lines
 from rag_pipeline.structure.items import Document, read_items
 from rag_pipeline.structure.levels import set_levels
 from rag_pipeline.structure.lists import group_lists, list_marker, mark_admonitions, mark_lists
@@ -37,6 +37,7 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     mark_furniture(document, settings)
     mark_contents(document, settings)
     mark_headings(document, settings)
+    mark_styled_lines(document, settings)
     mark_repeated_titles(document)
     mark_sequences(document, settings)
     merge_headings(document)

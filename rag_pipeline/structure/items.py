@@ -85,6 +85,7 @@ class Document:
     body_size: float
     body_bold: bool
     body_font: str
+    body_color: int
     page_count: int
     language: str
     right_edge: float
@@ -136,7 +137,9 @@ def read_items(blocks: pd.DataFrame) -> Document:
     count = len(blocks)
     values = {name: blocks[column].tolist() for name, column in _COLUMNS.items()}
     for name, (column, neutral) in _OPTIONAL.items():
-        values[name] = blocks[column].tolist() if column in blocks else [neutral] * count
+        found = blocks[column].tolist() if column in blocks else [None] * count
+        values[name] = [neutral if pd.isna(value) else value for value in found]
+    values["color"] = [int(value) for value in values["color"]]
     values["level_hint"] = [
         None if pd.isna(hint) else int(hint) for hint in blocks["level_hint"].tolist()
     ]
@@ -156,6 +159,7 @@ def _with_facts(items: list[Item], language: str) -> Document:
     """Body text is what most characters look like."""
     sizes: Counter[float] = Counter()
     fonts: Counter[str] = Counter()
+    colors: Counter[int] = Counter()
     for item in items:
         if item.kind == "text" and not item.monospace:
             sizes[round(item.size * 2) / 2] += len(item.text)
@@ -168,6 +172,7 @@ def _with_facts(items: list[Item], language: str) -> Document:
     for item in items:
         if item.kind == "text" and abs(item.size - body_size) <= 0.6:
             fonts[item.font] += len(item.text)
+            colors[item.color] += len(item.text)
             if item.bold:
                 bold += len(item.text)
             else:
@@ -181,6 +186,7 @@ def _with_facts(items: list[Item], language: str) -> Document:
         body_size,
         bold > plain,
         fonts.most_common(1)[0][0] if fonts else "",
+        colors.most_common(1)[0][0] if colors else 0,
         max(by_page, default=0),
         language,
         ends.most_common(1)[0][0] if ends else 1.0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rag_pipeline.frames import StructuredBlocks, check
 from rag_pipeline.structure import headings_of
 from tests.structure.frames import Pages, roles, trails
@@ -154,3 +156,23 @@ def test_every_block_says_why() -> None:
 def test_no_blocks_give_no_rows() -> None:
     assert Pages().blocks().empty
     assert Pages().infer().empty
+
+
+@pytest.mark.parametrize(
+    "style", [{"color": 0x2040C0}, {"is_italic": True}, {"font_name": "Sans"}, {}]
+)
+def test_lines_in_a_style_of_their_own(style: dict[str, object]) -> None:
+    """Neither large nor bold: colour, slant, font or capitals make the heading."""
+    pages = Pages()
+    for title in ("Oil system", "Air system", "Cooling", "Drive belt"):
+        pages.y += 0.02
+        pages.add(title if style else title.upper(), **style).body(n=1)
+    assert (pages.infer()["role"] == "heading").sum() == 4
+
+
+def test_coloured_words_within_text_are_no_headings() -> None:
+    pages = Pages().body()
+    for word in ("Link one", "Link two", "Link three", "Link four"):
+        pages.y -= 0.01  # lines of one paragraph
+        pages.add(word, color=0x2040C0).add("more of the sentence that it stands in")
+    assert (pages.infer()["role"] == "heading").sum() == 0
