@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_pipeline.errors import RagError
+from rag_pipeline.errors import DocumentError, RagError
 from rag_pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -272,22 +272,50 @@ def retry(
 
 @app.command()
 def inspect(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A document.")],
+    files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Documents.")],
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show for each block the rule that decided.")
+    ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print as Markdown.")] = False,
+    keep_furniture: Annotated[
+        bool, typer.Option("--keep-furniture", help="Keep running heads and page numbers.")
+    ] = False,
+    ignore_outline: Annotated[
+        bool, typer.Option("--ignore-outline", help="Do not use bookmarks as hints.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(file_okay=False, help="Write NAME.json and NAME.md there.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the parser and the rules make of a file; needs no database.
+    """Show what the parser and the rules make of files; needs no database.
 
-    Example: rag inspect manual.pdf
+    Example: rag inspect manual.pdf --explain
     """
-    from rag_pipeline.console.inspection import inspect_file, print_inspection
+    from rag_pipeline.console import inspection, output
 
-    inspection = inspect_file(file, Settings.load())
-    if as_json:
-        from rag_pipeline.console.output import print_json
-
-        print_json(inspection)
-    else:
-        print_inspection(inspection)
+    settings = Settings.load()
+    if ignore_outline:
+        parsing = settings.parsing.model_copy(update={"ignore_outline": True})
+        settings = settings.model_copy(update={"parsing": parsing})
+    failed = False
+    for file in files:
+        try:
+            found = inspection.inspect_file(file, settings, keep_furniture=keep_furniture)
+        except DocumentError as error:
+            output.print_error(str(error))
+            failed = True
+            continue
+        if out is not None:
+            inspection.write_inspection(found, out)
+        elif as_json:
+            output.print_json(found.as_json())
+        elif markdown:
+            typer.echo(found.markdown, nl=False)
+        else:
+            inspection.print_inspection(found, explain)
+    if failed:
+        raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 
 @app.command()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,15 @@ from rich.table import Table
 from rag_pipeline.console.output import out, safe
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import Settings
-from rag_pipeline.structure import infer_structure
+from rag_pipeline.structure import headings_of, infer_structure, to_markdown
+from rag_pipeline.text import one_line
+
+TEXT_CHARACTERS = 70
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """A file's outline and blocks; `headings` are [level from 0, title, page]."""
+    """A file's outline, blocks and Markdown; `headings` are [level from 0, title, page]."""
 
     file: str
     title: str | None
@@ -26,45 +31,22 @@ class Inspection:
     pages: int
     warnings: list[str]
     seconds: dict[str, float]
-    headings: list[tuple[int, str, int]]
+    headings: list[list[Any]]
     blocks: list[dict[str, Any]]
+    markdown: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything but the Markdown."""
+        return {name: value for name, value in vars(self).items() if name != "markdown"}
 
 
-def inspect_file(file: Path, settings: Settings) -> Inspection:
+def inspect_file(file: Path, settings: Settings, *, keep_furniture: bool = False) -> Inspection:
     """Parse a file and infer its structure. Raises `ParseError`."""
     start = time.perf_counter()
     parsed = parse_file(file, settings.parsing, document=file.name)
     middle = time.perf_counter()
     frame = infer_structure(parsed.blocks, settings.structure)
     end = time.perf_counter()
-    columns = zip(
-        frame["page_number"],
-        frame["role"],
-        frame["heading_level"],
-        frame["x0"],
-        frame["y0"],
-        frame["x1"],
-        frame["y1"],
-        frame["breadcrumb_trail"],
-        frame["text"],
-        strict=True,
-    )
-    blocks = [
-        {
-            "page": int(page),
-            "role": role,
-            "level": None if pd.isna(level) else int(level),
-            "box": [round(float(edge), 4) for edge in (x0, y0, x1, y1)],
-            "breadcrumb_trail": trail,
-            "text": text,
-        }
-        for page, role, level, x0, y0, x1, y1, trail, text in columns
-    ]
-    headings = [
-        ((block["level"] or 1) - 1, " ".join(block["text"].split()), block["page"])
-        for block in blocks
-        if block["role"] == "heading"
-    ]
     return Inspection(
         file=file.name,
         title=parsed.title,
@@ -72,13 +54,24 @@ def inspect_file(file: Path, settings: Settings) -> Inspection:
         pages=parsed.page_count,
         warnings=list(parsed.warnings),
         seconds={"parse": middle - start, "structure": end - middle},
-        headings=headings,
-        blocks=blocks,
+        headings=headings_of(frame),
+        blocks=_blocks(frame),
+        markdown=to_markdown(frame, keep_furniture=keep_furniture),
     )
 
 
-def print_inspection(inspection: Inspection) -> None:
-    """Print the outline as a tree, and how many blocks have which role."""
+def write_inspection(inspection: Inspection, folder: Path) -> None:
+    """Write NAME.json (headings and blocks) and NAME.md into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = Path(inspection.file).stem
+    text = json.dumps(inspection.as_json(), ensure_ascii=False, indent=1)
+    (folder / f"{stem}.json").write_text(text, encoding="utf-8")
+    (folder / f"{stem}.md").write_text(inspection.markdown, encoding="utf-8")
+    out.print(f"{safe(inspection.file)}: {len(inspection.headings)} headings")
+
+
+def print_inspection(inspection: Inspection, explain: bool) -> None:
+    """Print the outline as a tree and how many blocks have which role; or every block's rule."""
     rate = inspection.pages / sum(inspection.seconds.values())
     out.print(
         f"[bold]{safe(inspection.file)}[/]  {safe(inspection.title or 'no title')}  "
@@ -86,14 +79,41 @@ def print_inspection(inspection: Inspection) -> None:
     )
     for warning in inspection.warnings:
         out.print(f"[yellow]warning[/] {safe(warning)}")
+    if explain:
+        _print_rules(inspection)
+        return
     for level, title, page in inspection.headings:
         out.print(f"{'  ' * level}{safe(title)} [dim]page {page}[/]")
-    counts: dict[str, int] = {}
-    for block in inspection.blocks:
-        counts[block["role"]] = counts.get(block["role"], 0) + 1
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("role")
     table.add_column("blocks", justify="right")
-    for role, count in sorted(counts.items(), key=lambda item: -item[1]):
+    for role, count in Counter(block["role"] for block in inspection.blocks).most_common():
         table.add_row(role, str(count))
     out.print(table)
+
+
+def _print_rules(inspection: Inspection) -> None:
+    for block in inspection.blocks:
+        text = one_line(block["text"])
+        if len(text) > TEXT_CHARACTERS:
+            text = text[:TEXT_CHARACTERS] + " …"
+        out.print(f"page {block['page']:<3} {safe(text)}\n         [dim]{safe(block['rule'])}[/]")
+
+
+def _blocks(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    columns = ("page_number", "role", "heading_level", "breadcrumb_trail", "rule", "text")
+    boxes = frame[["x0", "y0", "x1", "y1"]].round(4).to_numpy().tolist()
+    return [
+        {
+            "page": int(page),
+            "role": role,
+            "level": None if pd.isna(level) else int(level),
+            "box": box,
+            "breadcrumb_trail": trail,
+            "rule": rule,
+            "text": text,
+        }
+        for page, role, level, trail, rule, text, box in zip(
+            *(frame[name] for name in columns), boxes, strict=True
+        )
+    ]

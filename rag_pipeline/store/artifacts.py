@@ -19,9 +19,7 @@ from rag_pipeline.errors import StoreError
 
 FINGERPRINT_KEY = b"rag_fingerprint"
 DOCUMENT_KEY = b"rag_document"
-# Columns of Python objects (cells, regions, attributes) are JSON in the file: their shapes differ
-# from row to row, which Parquet's own nested types do not allow.
-JSON_COLUMNS = ("table_cells", "regions", "metadata")
+JSON_COLUMNS_KEY = b"rag_json_columns"
 
 
 class ArtifactStore:
@@ -44,17 +42,18 @@ class ArtifactStore:
         `document` holds what belongs to the document as a whole (title, pages, language, warnings).
         """
         encoded = frame.copy(deep=False)
-        for name in JSON_COLUMNS:
-            if name in encoded:
-                encoded[name] = [
-                    None if value is None else json.dumps(value, ensure_ascii=False)
-                    for value in encoded[name]
-                ]
+        nested = _nested_columns(frame)
+        for name in nested:
+            encoded[name] = [
+                None if value is None else json.dumps(value, ensure_ascii=False)
+                for value in frame[name]
+            ]
         table = pa.Table.from_pandas(encoded, preserve_index=False)
         table = table.replace_schema_metadata(
             {
                 **(table.schema.metadata or {}),
                 FINGERPRINT_KEY: fingerprint.encode(),
+                JSON_COLUMNS_KEY: json.dumps(nested).encode(),
                 DOCUMENT_KEY: json.dumps(document, ensure_ascii=False).encode(),
             }
         )
@@ -87,11 +86,8 @@ class ArtifactStore:
         if metadata.get(FINGERPRINT_KEY) != fingerprint.encode():
             return None
         frame = table.to_pandas()
-        for name in JSON_COLUMNS:
-            if name in frame:
-                frame[name] = [
-                    None if value is None else json.loads(value) for value in frame[name]
-                ]
+        for name in json.loads(metadata[JSON_COLUMNS_KEY]):
+            frame[name] = [None if value is None else json.loads(value) for value in frame[name]]
         return frame, json.loads(metadata[DOCUMENT_KEY])
 
     def has(self, stage: str, source_hash: str, fingerprint: str) -> bool:
@@ -114,3 +110,17 @@ class ArtifactStore:
 
     def _path(self, stage: str, source_hash: str) -> str:
         return f"{self._root}/{stage}/{source_hash[:2]}/{source_hash}.parquet"
+
+
+def _nested_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that hold lists or dictionaries (cells, regions, attributes).
+
+    They are JSON in the file: their shapes differ from row to row, which Parquet's own nested types
+    do not allow.
+    """
+    return [
+        str(name)
+        for name, dtype in frame.dtypes.items()
+        if pd.api.types.is_object_dtype(dtype)
+        and any(isinstance(value, (list, tuple, dict)) for value in frame[name])
+    ]
