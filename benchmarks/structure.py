@@ -114,7 +114,7 @@ def _single_pages(data: Path, work: Path, quick: bool, figures: dict[str, Any]) 
     gold = _subset(data / "ground_truth", work / "gold", names, "md")
     rows: list[list[Any]] = []
     for engine in (OURS, *PEERS):
-        run = _run(engine, data / "pdf", work / engine, names)
+        run = _run(engine, data / "pdf", work / engine, names, furniture=True)
         if run is None:
             rows.append([engine, *["not installed"] * 4])
             continue
@@ -145,11 +145,17 @@ def _python(engine: str) -> str:
     return sys.executable if own else os.environ.get("RAG_BENCH_PYTHON", sys.executable)
 
 
-def _run(engine: str, source: Path, target: Path, names: list[str]) -> dict[str, Any] | None:
-    """Run an engine in a process of its own; None where it is not installed."""
+def _run(
+    engine: str, source: Path, target: Path, names: list[str], *, furniture: bool = False
+) -> dict[str, Any] | None:
+    """Run an engine in a process of its own; None where it is not installed.
+
+    With `furniture` running heads and page numbers stay in the Markdown, as in the gold of pages.
+    """
     command = [_python(engine), "-m", "benchmarks.structure_engines", engine]
+    kept = "furniture" if furniture else "plain"
     process = subprocess.run(
-        [*command, str(source), str(target), *names],
+        [*command, str(source), str(target), kept, *names],
         cwd=PROJECT_DIR,
         capture_output=True,
         text=True,

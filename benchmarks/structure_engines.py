@@ -1,6 +1,6 @@
 """One engine over a folder of PDFs: Markdown and headings per document, CPU time, peak memory.
 
-    python -m benchmarks.structure_engines ENGINE IN_DIR OUT_DIR [NAME …]
+    python -m benchmarks.structure_engines ENGINE IN_DIR OUT_DIR furniture|plain [NAME …]
 
 Run as a process of its own by `benchmarks.structure`, so that memory and time are the engine's. The
 peers are optional and are installed by whoever measures: `pip install liteparse`,
@@ -36,15 +36,16 @@ _ATX = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
 
 def main() -> None:
     """Run the engine over the files and print what it took."""
-    engine, source, target, *names = sys.argv[1:]
+    engine, source, target, furniture, *names = sys.argv[1:]
     if importlib.util.find_spec(PACKAGES[engine]) is None:
         sys.exit(NOT_INSTALLED)
     out = Path(target)
     out.mkdir(parents=True, exist_ok=True)
     files = [path for path in sorted(Path(source).glob("*.pdf")) if not names or path.stem in names]
     run = ENGINES[engine]
+    keep = furniture == "furniture"
     documents: dict[str, dict[str, float]] = {}
-    for path, (markdown, headings, pages), seconds in run(files):
+    for path, (markdown, headings, pages), seconds in run(files, keep):
         (out / f"{path.stem}.md").write_text(markdown, encoding="utf-8")
         (out / f"{path.stem}.json").write_text(json.dumps(headings), encoding="utf-8")
         documents[path.stem] = {"pages": pages, "seconds": seconds}
@@ -69,7 +70,9 @@ def _timed(
         yield path, result, time.process_time() - start
 
 
-def _ours(files: list[Path], gold: Path | None = None) -> Iterator[tuple[Path, Result, float]]:
+def _ours(
+    files: list[Path], keep: bool, gold: Path | None = None
+) -> Iterator[tuple[Path, Result, float]]:
     from rag_pipeline.parsing import parse_file
     from rag_pipeline.parsing.outline import Entry, add_level_hints
     from rag_pipeline.settings import ParsingSettings, StructureSettings
@@ -85,7 +88,7 @@ def _ours(files: list[Path], gold: Path | None = None) -> Iterator[tuple[Path, R
             entries = [Entry(level + 1, title, page) for level, title, page in marks]
             blocks, _ = add_level_hints(blocks, entries, settings.outline_min_agreement)
         structured = infer_structure(blocks, StructureSettings())
-        markdown = to_markdown(structured, keep_furniture=True)
+        markdown = to_markdown(structured, keep_furniture=keep)
         return markdown, headings_of(structured), document.page_count
 
     if files:  # imports and lazily built tables are no part of the work
@@ -93,18 +96,18 @@ def _ours(files: list[Path], gold: Path | None = None) -> Iterator[tuple[Path, R
     return _timed(files, read)
 
 
-def _with_gold(files: list[Path]) -> Iterator[tuple[Path, Result, float]]:
-    return _ours(files, files[0].parent.parent / "gold" if files else None)
+def _with_gold(files: list[Path], keep: bool) -> Iterator[tuple[Path, Result, float]]:
+    return _ours(files, keep, files[0].parent.parent / "gold" if files else None)
 
 
-def _liteparse(files: list[Path]) -> Iterator[tuple[Path, Result, float]]:
+def _liteparse(files: list[Path], keep: bool) -> Iterator[tuple[Path, Result, float]]:
     from liteparse import LiteParse
 
     parser = LiteParse(
         output_format="markdown",
         ocr_enabled=False,
         quiet=True,
-        keep_headers_footers=True,
+        keep_headers_footers=keep,
         num_workers=1,
     )
 
@@ -116,7 +119,7 @@ def _liteparse(files: list[Path]) -> Iterator[tuple[Path, Result, float]]:
     return _timed(files, read)
 
 
-def _pymupdf4llm(files: list[Path]) -> Iterator[tuple[Path, Result, float]]:
+def _pymupdf4llm(files: list[Path], _keep: bool) -> Iterator[tuple[Path, Result, float]]:
     import pymupdf4llm
 
     def read(path: Path) -> Result:
@@ -127,7 +130,7 @@ def _pymupdf4llm(files: list[Path]) -> Iterator[tuple[Path, Result, float]]:
     return _timed(files, read)
 
 
-def _opendataloader(files: list[Path]) -> Iterator[tuple[Path, Result, float]]:
+def _opendataloader(files: list[Path], keep: bool) -> Iterator[tuple[Path, Result, float]]:
     """A Java program: one call for all files, its CPU time shared out by pages."""
     import tempfile
 
@@ -140,7 +143,7 @@ def _opendataloader(files: list[Path]) -> Iterator[tuple[Path, Result, float]]:
             output_dir=folder,
             format="markdown",
             quiet=True,
-            include_header_footer=True,
+            include_header_footer=keep,
             markdown_page_separator=PAGE_MARK,
         )
         seconds = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - start
@@ -167,7 +170,7 @@ def _atx_headings(parts: list[tuple[int, str]]) -> list[Heading]:
     ]
 
 
-ENGINES: dict[str, Callable[[list[Path]], Iterator[tuple[Path, Result, float]]]] = {
+ENGINES: dict[str, Callable[[list[Path], bool], Iterator[tuple[Path, Result, float]]]] = {
     "rag_pipeline": _ours,
     "rag_pipeline, gold as bookmarks": _with_gold,
     "liteparse": _liteparse,

@@ -38,6 +38,7 @@ _SYMBOL_BULLETS = str.maketrans(
 )
 MIN_FONT_SIZE = 1.0
 """Text below one point is not meant to be read."""
+FILL_AND_STROKE = c.FPDF_TEXTRENDERMODE_FILL_STROKE
 CLIP_ONLY = c.FPDF_TEXTRENDERMODE_CLIP
 INVISIBLE = c.FPDF_TEXTRENDERMODE_INVISIBLE
 NEARLY_WHITE = 0xF8
@@ -142,22 +143,17 @@ class _PageReader:
         red, green, blue, alpha = self.colors
         turns, upright = (0, True) if b == 0.0 and a > 0 else _direction(a, b)
         slanted = abs(shear) > 0.15 * abs(height) > 0 and turns in (0, 2)
-        run = _Run(
-            self.style(
-                round(size, 1),
-                facts.bold or mode == c.FPDF_TEXTRENDERMODE_FILL_STROKE,
-                facts.italic or (slanted and upright),
-                facts.monospace,
-                red.value << 16 | green.value << 8 | blue.value,
-                facts.name,
-            ),
-            turns,
-            upright,
-            hidden=size < MIN_FONT_SIZE or mode == CLIP_ONLY or alpha.value == 0,
-            invisible=mode == INVISIBLE,
-            origin=(m.e, m.f),
-            unmapped=calls.has_map_error(self.address, index) == 1,
+        style = self.style(
+            round(size, 1),
+            facts.bold or mode == FILL_AND_STROKE,
+            facts.italic or (slanted and upright),
+            facts.monospace,
+            red.value << 16 | green.value << 8 | blue.value,
+            facts.name,
         )
+        hidden = size < MIN_FONT_SIZE or mode == CLIP_ONLY or alpha.value == 0
+        unmapped = calls.has_map_error(self.address, index) == 1
+        run = _Run(style, turns, upright, hidden, mode == INVISIBLE, (m.e, m.f), unmapped)
         self.runs[address] = run
         return run
 
@@ -305,17 +301,17 @@ def _read(page: Any, index: int) -> PageContent:
         graphics = read_graphics(page, set(reader.runs))
     finally:
         c.FPDFText_ClosePage(text_page)
-    return _page_content(page, index, words, graphics)
+    return _page_content(page, index, words, graphics, list(reader.runs.values()))
 
 
 def _page_content(
-    page: Any, index: int, raw_words: list[_RawWord], graphics: Graphics
+    page: Any, index: int, raw_words: list[_RawWord], graphics: Graphics, runs: list[_Run]
 ) -> PageContent:
     """Turn all into layout space, and leave hidden text out."""
     rect = c.FS_RECTF()
     c.FPDF_GetPageBoundingBox(page, ctypes.byref(rect))
     box = (rect.left, rect.bottom, rect.right, rect.top)
-    turns = _main_direction(raw_words)
+    turns = _main_direction(raw_words) if any(run.turns for run in runs) else 0
     width, height = box[2] - box[0], box[3] - box[1]
     if turns % 2:
         width, height = height, width
@@ -323,7 +319,7 @@ def _page_content(
     content.rulings = [Ruling(*_to_layout(ruling, box, turns)) for ruling in graphics.rulings]
     content.fills = [_to_layout(fill, box, turns) for fill, _ in graphics.fills]
     content.images = [_to_layout(image, box, turns) for image in graphics.images]
-    if turns == 0 and not graphics.repeated_text and _all_plain(raw_words, box):
+    if turns == 0 and not graphics.repeated_text and _all_plain(raw_words, runs, box):
         left, top = box[0], box[3]
         content.words = [
             Word(
@@ -343,15 +339,16 @@ def _page_content(
     else:
         _place_words(content, raw_words, graphics, box, turns)
     _clean_texts(content)
-    content.unmapped_characters = sum([len(raw[4]) for raw in raw_words if raw[5].unmapped])
+    if any(run.unmapped for run in runs):
+        content.unmapped_characters = sum(len(raw[4]) for raw in raw_words if raw[5].unmapped)
     return content
 
 
-def _all_plain(raw_words: list[_RawWord], page: Box) -> bool:
+def _all_plain(raw_words: list[_RawWord], runs: list[_Run], page: Box) -> bool:
     """Is all text upright, visible, dark, and on the page?"""
     if not raw_words:
         return True
-    for run in {id(raw[5]): raw[5] for raw in raw_words}.values():
+    for run in runs:
         if run.hidden or run.invisible or not run.upright or run.turns:
             return False
         if run.style.color >= NEARLY_WHITE << 16:
@@ -398,8 +395,6 @@ def _place_words(
 
 def _main_direction(raw_words: list[_RawWord]) -> int:
     """Quarter turns of the direction that most characters run in."""
-    if all(raw[5].turns == 0 for raw in raw_words):
-        return 0
     characters: Counter[int] = Counter()
     for raw in raw_words:
         if raw[5].upright:

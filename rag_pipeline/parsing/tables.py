@@ -15,7 +15,7 @@ from rag_pipeline.parsing.cells import (
     without_empty_columns,
     word_rows,
 )
-from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Word, bounding_box, contains
+from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Word, bounding_box
 from rag_pipeline.parsing.grids import Grid, filled_areas, grids_of, ruled_bands, sides_of_cells
 from rag_pipeline.parsing.lines import line_text
 
@@ -109,10 +109,14 @@ def _keep(table: Table | None, tables: list[Table], taken: set[int]) -> None:
 
 
 def _words_in(box: Box, words: list[Word], taken: set[int]) -> list[Word]:
+    """Words whose middle lies in the box and that no table has yet."""
+    left, top, right, bottom = 2 * box[0], 2 * box[1], 2 * box[2], 2 * box[3]
     return [
         word
         for word in words
-        if id(word) not in taken and contains(box, (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2)
+        if top <= word.y0 + word.y1 <= bottom
+        and left <= word.x0 + word.x1 <= right
+        and id(word) not in taken
     ]
 
 
