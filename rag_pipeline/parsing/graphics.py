@@ -78,7 +78,8 @@ class _Reader:
     def read(self, item: Address, form: Matrix, depth: int) -> None:
         kind = calls.object_type(item)
         if kind == TEXT:
-            if item not in self.known_text and (box := self.bounds(item, form)):
+            box = self.bounds(item, form) if item not in self.known_text else None
+            if box and box[2] - box[0] > 1 and box[3] - box[1] > 1:  # not of spaces only
                 self.graphics.repeated_text.append(box)
         elif kind == c.FPDF_PAGEOBJ_PATH:
             self.read_path(item, form)

@@ -41,6 +41,8 @@ MIN_FONT_SIZE = 1.0
 FILL_AND_STROKE = c.FPDF_TEXTRENDERMODE_FILL_STROKE
 CLIP_ONLY = c.FPDF_TEXTRENDERMODE_CLIP
 INVISIBLE = c.FPDF_TEXTRENDERMODE_INVISIBLE
+STRIP = 20.0
+"""Points; height of the strips of a page in which doubled text is looked for."""
 NEARLY_WHITE = 0xF8
 SCAN_COVERAGE = 0.5
 """Share of the page that images cover where invisible text is taken for an OCR layer."""
@@ -377,14 +379,15 @@ def _place_words(
 ) -> None:
     """Turn words into layout space, leave hidden ones out, put those of other directions apart."""
     is_scan = _is_scan(raw_words, graphics, page)
+    doubles = _by_height(graphics.repeated_text)
     for raw in raw_words:
         x0, y0, x1, y1, text, run, position, breaks, glued = raw
         if _is_hidden(raw, graphics, page, is_scan):
             content.hidden_characters += len(text)
             continue
         style = run.style
-        if graphics.repeated_text and not style.bold:
-            style = _printed_style(raw, graphics)
+        if doubles and not style.bold:
+            style = _printed_style(raw, doubles)
         x0, y0, x1, y1 = _to_layout((x0, y0, x1, y1), page, turns)
         baseline = _to_layout((*run.origin, *run.origin), page, turns)[1]
         straight = run.upright and run.turns == turns
@@ -428,11 +431,21 @@ def _is_hidden(raw: _RawWord, graphics: Graphics, page: Box, is_scan: bool) -> b
     return _is_white(under[-1]) if under else True
 
 
-def _printed_style(raw: _RawWord, graphics: Graphics) -> Style:
+def _by_height(boxes: list[Box]) -> dict[int, list[Box]]:
+    """Boxes by the strip of the page that their middle lies in."""
+    strips: dict[int, list[Box]] = {}
+    for box in boxes:
+        strips.setdefault(int((box[1] + box[3]) / 2 // STRIP), []).append(box)
+    return strips
+
+
+def _printed_style(raw: _RawWord, doubles: dict[int, list[Box]]) -> Style:
     """The run's style; bold where the text was printed twice."""
     style = raw[5].style
     x, y = (raw[0] + raw[2]) / 2, (raw[1] + raw[3]) / 2
-    if any(contains(box, x, y, slack=1) for box in graphics.repeated_text):
+    strip = int(y // STRIP)
+    near = (box for at in (strip - 1, strip, strip + 1) for box in doubles.get(at, ()))
+    if any(contains(box, x, y, slack=1) for box in near):
         return style._replace(bold=True)
     return style
 
