@@ -29,7 +29,7 @@ dev: $(STAMP) ## Dagster's UI on the same data
 	@$(BIN)/dagster dev -m rag_pipeline.definitions
 
 test: $(STAMP) ## the tests
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(STAMP) ## lint, format, types, import contract
 	@$(BIN)/ruff check .

@@ -23,8 +23,6 @@ CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 BIN = Path(sys.executable).parent
 Session = dict[str, subprocess.CompletedProcess[str]]
 
-pytestmark = pytest.mark.xdist_group("readme")
-
 
 @pytest.fixture(scope="module")
 def project(
