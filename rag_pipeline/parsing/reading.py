@@ -86,6 +86,8 @@ class _PageReader:
         self.name_buffer = ctypes.create_string_buffer(256)
         self.fonts: dict[int, _FontFacts] = {}
         self.runs: dict[int, _Run] = {}
+        self.seen: set[int] = set()
+        """Text objects whose characters were read, beyond those in `runs`."""
         self.styles: dict[tuple[Any, ...], Style] = {}
         self.asian = False
         """The page has Chinese, Japanese or Korean text."""
@@ -245,11 +247,21 @@ def _locate(
 
 def _split_by_object(reader: _PageReader, start: int, end: int, token: str) -> list[_RawWord]:
     """A word drawn by several text objects: one piece a style; lines put them together again."""
-    object_at, runs = reader.object_at, reader.runs
+    runs = reader.runs
+    addresses = [reader.object_at(index) for index in range(start, end)]
+    reader.seen.update(addresses)
+    if len(addresses) > 3 and addresses[0] and addresses[-1]:
+        # Some producers draw every character by itself: three of a word tell its style.
+        middle = len(addresses) // 2
+        sample = [
+            runs.get(addresses[at]) or reader.run_of(addresses[at], start + at)
+            for at in (0, middle if addresses[middle] else 0, len(addresses) - 1)
+        ]
+        if all(one is sample[0] or _same_line(sample[0], one) for one in sample):
+            return [_locate(reader, sample[0], start, end, token)]
     pieces: list[tuple[_Run, int, int]] = []
     previous = 0
-    for index in range(start, end):
-        address = object_at(index)
+    for index, address in enumerate(addresses, start):
         if address in (previous, 0):
             if pieces:
                 pieces[-1] = (*pieces[-1][:2], index + 1)
@@ -300,7 +312,7 @@ def _read(page: Any, index: int) -> PageContent:
     try:
         reader = _PageReader(text_page)
         words = _raw_words(reader)
-        graphics = read_graphics(page, set(reader.runs))
+        graphics = read_graphics(page, reader.seen.union(reader.runs))
     finally:
         c.FPDFText_ClosePage(text_page)
     return _page_content(page, index, words, graphics, list(reader.runs.values()))
