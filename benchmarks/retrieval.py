@@ -4,7 +4,7 @@
 
 Each set is synced into an embedded Postgres of its own under `.rag/benchmarks` (kept, so that a
 second run syncs nothing anew). A result's chunk counts as its pages in order; recall@5 asks whether
-a gold page is among the first five different pages.
+a gold page is among the first five different pages. `--quick` asks those of `samples/` only.
 """
 
 from __future__ import annotations
@@ -49,16 +49,19 @@ class Question:
 def main() -> None:
     """Sync the sets, ask all questions with every weighting, print one table."""
     options = arguments(__doc__)
-    data = bench_data()
-    sets = ["debian_guide"] if options.quick else ["debian_guide", "manuals_dev"]
+    folders = {"samples": PROJECT_DIR / "samples"}
+    if not options.quick:
+        data = bench_data()
+        folders |= {name: data / name for name in ("debian_guide", "manuals_dev")}
     rows: list[list[object]] = []
     figures: dict[str, object] = {}
-    for name in sets:
-        with knowledge_base(name, data / name / "corpus") as (searcher, summary):
+    for name, folder in folders.items():
+        corpus = folder / "corpus" if (folder / "corpus").is_dir() else folder
+        with knowledge_base(name, corpus) as (searcher, summary):
             for stage, totals in summary.stages.items():
                 rate = totals.pages / totals.seconds if totals.seconds else 0.0
                 figures[f"{name}.{stage}.pages_per_second"] = rate
-            for kind, questions in _by_kind(read_questions(name, data / name)).items():
+            for kind, questions in _by_kind(read_questions(name, folder)).items():
                 for legs, weights in LEGS.items():
                     scores = score(searcher, questions, weights)
                     rows.append([name, kind, legs, len(questions), *scores.values()])
