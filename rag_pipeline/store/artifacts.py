@@ -19,7 +19,10 @@ from rag_pipeline.errors import StoreError
 
 FINGERPRINT_KEY = b"rag_fingerprint"
 DOCUMENT_KEY = b"rag_document"
+FORMAT_KEY = b"rag_format"
 JSON_COLUMNS_KEY = b"rag_json_columns"
+FORMAT = b"1"
+"""Version of the files' own layout; a file of another one counts as absent and is made again."""
 
 
 class ArtifactStore:
@@ -53,6 +56,7 @@ class ArtifactStore:
             {
                 **(table.schema.metadata or {}),
                 FINGERPRINT_KEY: fingerprint.encode(),
+                FORMAT_KEY: FORMAT,
                 JSON_COLUMNS_KEY: json.dumps(nested).encode(),
                 DOCUMENT_KEY: json.dumps(document, ensure_ascii=False).encode(),
             }
@@ -83,7 +87,7 @@ class ArtifactStore:
         except (FileNotFoundError, pa.ArrowInvalid):
             return None
         metadata = table.schema.metadata or {}
-        if metadata.get(FINGERPRINT_KEY) != fingerprint.encode():
+        if not _is_current(metadata, fingerprint):
             return None
         frame = table.to_pandas()
         for name in json.loads(metadata[JSON_COLUMNS_KEY]):
@@ -97,7 +101,7 @@ class ArtifactStore:
                 metadata = pq.read_schema(file).metadata or {}
         except (FileNotFoundError, pa.ArrowInvalid):
             return False
-        return bool(metadata.get(FINGERPRINT_KEY) == fingerprint.encode())
+        return _is_current(metadata, fingerprint)
 
     def delete(self, source_hashes: list[str], stages: tuple[str, ...]) -> None:
         """Remove all frames of these documents; what is absent is no error."""
@@ -110,6 +114,12 @@ class ArtifactStore:
 
     def _path(self, stage: str, source_hash: str) -> str:
         return f"{self._root}/{stage}/{source_hash[:2]}/{source_hash}.parquet"
+
+
+def _is_current(metadata: dict[bytes, bytes], fingerprint: str) -> bool:
+    return (
+        metadata.get(FORMAT_KEY) == FORMAT and metadata.get(FINGERPRINT_KEY) == fingerprint.encode()
+    )
 
 
 def _nested_columns(frame: pd.DataFrame) -> list[str]:

@@ -48,6 +48,17 @@ def test_a_frame_of_another_making_is_not_there(tmp_path: Path, frame: pd.DataFr
     assert not store.has("document_blocks", HASH, "f2")
 
 
+def test_a_file_of_another_layout_is_not_there(
+    tmp_path: Path, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ArtifactStore(str(tmp_path))
+    with monkeypatch.context() as older:
+        older.setattr("rag_pipeline.store.artifacts.FORMAT", b"0")
+        store.write("document_blocks", HASH, frame, "f1", {})
+    assert store.read("document_blocks", HASH, "f1") is None
+    assert not store.has("document_blocks", HASH, "f1")
+
+
 def test_a_damaged_file_is_not_there(tmp_path: Path, frame: pd.DataFrame) -> None:
     store = ArtifactStore(str(tmp_path))
     store.write("document_blocks", HASH, frame, "f1", {})
