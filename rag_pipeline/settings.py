@@ -54,6 +54,9 @@ class ParsingSettings(Section):
         le=1,
         description="Share of bookmarks whose titles stand in the text; below it none is used",
     )
+    ocr: Literal["auto", "off"] = Field(
+        default="auto", description="Read pages without text by Tesseract, where it is installed"
+    )
 
 
 class StructureSettings(Section):

@@ -14,6 +14,7 @@ from rag_pipeline.frames import Blocks, check
 from rag_pipeline.parsing.geometry import PageContent
 from rag_pipeline.parsing.joining import BREAK_MARK, mend_breaks, words_of
 from rag_pipeline.parsing.layout import page_blocks
+from rag_pipeline.parsing.ocr import PageOcr, confidence_in
 from rag_pipeline.parsing.opening import is_cut_short, open_pdf
 from rag_pipeline.parsing.outline import add_level_hints, read_outline
 from rag_pipeline.parsing.paragraphs import Block
@@ -76,6 +77,7 @@ def parse_file(
     warnings: list[str] = []
     rows = _Rows()
     second = SecondEngine(path)
+    ocr = PageOcr(settings.ocr)
     with open_pdf(path, name) as pdf:
         page_count = len(pdf)
         outline = [] if settings.ignore_outline else read_outline(pdf)
@@ -87,15 +89,16 @@ def parse_file(
                 rows.failed.append(number)
             else:
                 second.mend(content)
+                ocr.mend(pdf, content, rows.sample)
                 rows.add_page(content, page_blocks(content))
     if not rows.has_text():
         raise NoTextError(
             f"none of its {page_count} pages has text that can be read"
             + (" (images only)" if rows.pages_with_images else ""),
             document=name,
-            hint="run an OCR program over it first, for instance ocrmypdf",
+            hint=ocr.hint(),
         )
-    warnings.extend([*rows.warnings(), *second.warnings()])
+    warnings.extend([*rows.warnings(), *second.warnings(), *ocr.warnings()])
     blocks, language = rows.frame()
     if outline:
         blocks, share = add_level_hints(blocks, outline, settings.outline_min_agreement)
@@ -152,9 +155,14 @@ class _Rows:
             block.upright,
             content.width,
             content.height,
+            confidence_in(content, block.box),
         )
         for column, value in zip(self.columns.values(), values, strict=True):
             column.append(value)
+
+    def sample(self) -> str:
+        """Some of the text up to here, to tell the language from."""
+        return _sample(self.columns["text"])
 
     def has_text(self) -> bool:
         """Is there a block with text?"""
@@ -187,7 +195,6 @@ class _Rows:
         frame = pd.DataFrame(columns)
         frame.insert(0, "block_index", range(len(frame)))
         frame["level_hint"] = pd.array([None] * len(frame), dtype="Int64")
-        frame["confidence"] = 1.0
         frame["language"] = language
         return check(frame, Blocks), language
 
@@ -216,6 +223,7 @@ COLUMNS = (
     "is_upright",
     "page_width",
     "page_height",
+    "confidence",
 )
 """Columns that the local parser fills page by page; those after `table_cells` are its own."""
 

@@ -42,6 +42,8 @@ class Word:
     """The word ends with a hyphen at which the line was broken."""
     glued: bool = False
     """No white space stands between it and the word before."""
+    confidence: float = 1.0
+    """0..1; below 1 for recognized text."""
 
 
 @dataclass(slots=True)
@@ -102,6 +104,8 @@ class PageContent:
     """Characters of private areas: the font gives them no meaning."""
     unmapped_characters: int = 0
     """Characters whose Unicode value PDFium had to guess."""
+    is_recognized: bool = False
+    """Words were read from a picture."""
 
     def seen_box(self, box: Box) -> Box:
         """Turn a box of layout space into shares (0..1) of the page as seen.

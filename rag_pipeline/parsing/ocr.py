@@ -1,0 +1,441 @@
+"""Pages that are pictures of text, read by the program Tesseract where it is installed.
+
+The page is drawn as it is seen and given to Tesseract; its words come back as those of any other
+page, so that lines, blocks, tables and headings are found by the same rules. Boxes of words are
+narrow around the ink: the font size is inferred from them and from the letters they hold.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import subprocess
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+import pypdfium2 as pdfium
+
+from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Style, Word, contains
+from rag_pipeline.text import clean_text, detect_language
+
+PROGRAM = "tesseract"
+INSTALL = (
+    "install Tesseract with the documents' languages (Debian: tesseract-ocr, tesseract-ocr-kor)"
+    " and try again, or run an OCR program over the file first"
+)
+DPI = 300
+"""Tesseract is trained on letters of about 30 pixels: 10 points at 300 dpi."""
+MAX_PIXELS = 40_000_000
+"""Larger sheets are drawn at fewer dots per inch."""
+TIMEOUT = 120.0
+"""Seconds for one page."""
+INK_DPI = 36
+INK_CONTRAST = 48
+"""Levels of grey (of 255) between ink and paper."""
+INK_SHARE = 0.0005
+"""Share of the page that ink covers at least: less is a speck of dust."""
+STAMP_CHARACTERS = 100
+"""A scan with no more text than this carries a stamp or a page number, not its text."""
+SCAN_SHARE = 0.5
+"""Share of the page that its images cover where the page is a scan."""
+MIN_WORD_CONFIDENCE = 0.3
+MIN_PAGE_CONFIDENCE = 0.5
+"""Below it the words are what Tesseract sees in a photograph."""
+SIZE_STEP = 1.2
+"""Sizes are known to about a tenth: a line's is the body's times a power of this."""
+LANGUAGES = {
+    "en": "eng",
+    "ko": "kor",
+    "ja": "jpn",
+    "zh": "chi_sim",
+    "de": "deu",
+    "fr": "fra",
+    "es": "spa",
+    "it": "ita",
+    "pt": "por",
+    "nl": "nld",
+    "ru": "rus",
+}
+"""ISO 639-1 → Tesseract's names, in the order in which they are tried."""
+MAX_LANGUAGES = 4
+"""Each language more makes a page slower."""
+_TALL = frozenset("bdfhklt0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜß()[]{}/|!?&%$#@\"'")
+_DEEP = frozenset("gjpqy,;()[]{}/|@")
+_NO_LETTERS = frozenset("|_~—–-=.·'`‘’")
+
+
+@dataclass(frozen=True, slots=True)
+class Recognized:
+    """One word that Tesseract found; pixels from the top left."""
+
+    line: tuple[int, int, int]
+    left: int
+    top: int
+    width: int
+    height: int
+    confidence: float
+    """0..1."""
+    text: str
+
+
+class PageOcr:
+    """Reads single pages of one document; asks for the program at the first need."""
+
+    def __init__(self, mode: Literal["auto", "off"]) -> None:
+        self.is_on = mode == "auto"
+        self.pages_read: list[int] = []
+        self.pages_failed: dict[int, str] = {}
+        self.used: set[str] = set()
+        self._program: str | None = None
+        self._asked = False
+        self._version = ""
+        self._installed: list[str] = []
+        self._body_sizes: list[float] = []
+
+    def program(self) -> str | None:
+        """Path of the program, or None where it is not installed or has no language."""
+        if not self._asked and self.is_on:
+            self._asked = True
+            self._program = shutil.which(PROGRAM)
+            if self._program:
+                self._version = installed_version(self._program)
+                self._installed = installed_languages(self._program)
+                self._program = self._program if self._installed else None
+        return self._program
+
+    def mend(
+        self, pdf: pdfium.PdfDocument, content: PageContent, text_so_far: Callable[[], str]
+    ) -> None:
+        """Give a page that is a picture of text its words.
+
+        `text_so_far` gives the document's text up to here: it says which language to expect.
+        """
+        if not self.is_on or not is_picture(content):
+            return
+        page = pdf[content.number - 1]
+        try:
+            if not has_ink(page) or not (program := self.program()):
+                return
+            scale = min(DPI / 72, math.sqrt(MAX_PIXELS / max(1.0, content.width * content.height)))
+            image = _grey_pixels(page, scale)
+        finally:
+            page.close()
+        languages = fitting_languages(self._installed, detect_language(text_so_far()))
+        try:
+            found = recognize(program, image, languages, round(72 * scale))
+        except (OSError, subprocess.SubprocessError) as error:
+            self.pages_failed[content.number] = _reason(error)
+            return
+        words = self._words(found, scale)
+        if words:
+            _turn_as_seen(content)
+            _add_words(content, words)
+            self.pages_read.append(content.number)
+            self.used.update(languages)
+
+    def _words(self, found: list[Recognized], scale: float) -> list[Word]:
+        found = [word for word in found if _is_likely(word)]
+        letters = sum(len(word.text) for word in found)
+        if not letters:
+            return []
+        mean = sum(word.confidence * len(word.text) for word in found) / letters
+        if mean < MIN_PAGE_CONFIDENCE:
+            return []
+        lines: dict[tuple[int, int, int], list[Recognized]] = defaultdict(list)
+        for word in found:
+            lines[word.line].append(word)
+        sizes = {key: _size_of(words) / scale for key, words in lines.items()}
+        weights = {key: sum(len(word.text) for word in words) for key, words in lines.items()}
+        body = self._body(_weighted_median([(sizes[key], weights[key]) for key in lines]))
+        words: list[Word] = []
+        for key, line in lines.items():
+            size = snapped_size(sizes[key], body)
+            words.extend(_line_words(line, size, scale, len(words)))
+        return words
+
+    def _body(self, size: float) -> float:
+        """One body size for all pages whose sizes are about the same."""
+        for known in self._body_sizes:
+            if 1 / SIZE_STEP**0.5 < size / known < SIZE_STEP**0.5:
+                return known
+        self._body_sizes.append(round(size, 1) or 0.1)
+        return self._body_sizes[-1]
+
+    def warnings(self) -> list[str]:
+        """What was read and by which version, or could not be, in words."""
+        found = []
+        if self.pages_read:
+            languages = "+".join(sorted(self.used))
+            pages = ", ".join(map(str, self.pages_read[:10]))
+            more = " …" if len(self.pages_read) > 10 else ""
+            found.append(f"ocr: tesseract {self._version} ({languages}) read page {pages}{more}")
+        for page, reason in self.pages_failed.items():
+            found.append(f"ocr: page {page} failed ({reason})")
+        return found
+
+    def hint(self) -> str:
+        """The next step where a document has no text."""
+        if not self.is_on:
+            return 'set parsing.ocr = "auto", or run an OCR program over the file first'
+        if self.program() is None:
+            return INSTALL
+        return "the pages show no text that Tesseract can read; a better scan may help"
+
+
+def is_picture(content: PageContent) -> bool:
+    """Has the page no text, or no more than a stamp upon a scan?"""
+    characters = sum(len(word.text) for word in content.words)
+    characters += sum(len(word.text) for word in content.turned_words)
+    if not characters:
+        return True
+    if characters > STAMP_CHARACTERS or content.turned_words:
+        return False
+    area = content.width * content.height
+    covered = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in content.images)
+    return covered > SCAN_SHARE * area
+
+
+def has_ink(page: pdfium.PdfPage) -> bool:
+    """Does the page show more than a plain field? Drawn small: a blank page costs little."""
+    pixels = _grey_pixels(page, INK_DPI / 72)
+    paper = int(np.median(pixels))
+    marked = np.abs(pixels.astype(np.int16) - paper) > INK_CONTRAST
+    return bool(marked.mean() > INK_SHARE)
+
+
+def _grey_pixels(page: pdfium.PdfPage, scale: float) -> np.ndarray:
+    """The page as seen: rows of grey levels."""
+    bitmap = page.render(scale=scale, grayscale=True)
+    try:
+        pixels = np.array(bitmap.to_numpy())
+    finally:
+        bitmap.close()
+    return pixels.reshape(pixels.shape[0], pixels.shape[1])
+
+
+def recognize(program: str, image: np.ndarray, languages: list[str], dpi: int) -> list[Recognized]:
+    """Run Tesseract over grey pixels.
+
+    Raises `OSError` or `subprocess.SubprocessError` where it fails or takes over `TIMEOUT` seconds.
+    """
+    height, width = image.shape
+    picture = b"P5 %d %d 255\n" % (width, height) + np.ascontiguousarray(image).tobytes()
+    command = [program, "stdin", "stdout", "-l", "+".join(languages), "--dpi", str(dpi), "tsv"]
+    output = _run(command, picture)
+    return words_of_tsv(output)
+
+
+def _run(command: list[str], given: bytes = b"") -> str:
+    # One page at a time on one core: the pipeline's own workers share the others.
+    process = subprocess.run(
+        command,
+        input=given,
+        capture_output=True,
+        check=True,
+        timeout=TIMEOUT,
+        env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+    )
+    return process.stdout.decode("utf-8", "replace")
+
+
+def words_of_tsv(output: str) -> list[Recognized]:
+    """Words of Tesseract's table, in its reading order.
+
+    Columns: level, page, block, paragraph, line, word, left, top, width, height, confidence
+    (0..100), text. Level 5 is a word.
+
+    >>> row = "5\\t1\\t2\\t1\\t3\\t1\\t10\\t20\\t30\\t8\\t96.5\\tOil"
+    >>> words_of_tsv(row)[0].line, words_of_tsv(row)[0].confidence
+    ((2, 1, 3), 0.965)
+    """
+    found = []
+    for row in output.splitlines():
+        fields = row.split("\t")
+        if len(fields) != 12 or fields[0] != "5":
+            continue
+        text = clean_text(fields[11]).strip()
+        if text:
+            block, paragraph, line = int(fields[2]), int(fields[3]), int(fields[4])
+            left, top, width, height = map(int, fields[6:10])
+            confidence = min(1.0, max(0.0, float(fields[10]) / 100))
+            found.append(
+                Recognized((block, paragraph, line), left, top, width, height, confidence, text)
+            )
+    return found
+
+
+def installed_version(program: str) -> str:
+    """Version number, `unknown` where the program does not say it."""
+    try:
+        words = _run([program, "--version"]).split()
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return words[1] if len(words) > 1 else "unknown"
+
+
+def installed_languages(program: str) -> list[str]:
+    """Names of the language data that the program has."""
+    try:
+        rows = _run([program, "--list-langs"]).splitlines()
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [row.strip() for row in rows[1:] if row.strip() and row.strip() != "osd"]
+
+
+def fitting_languages(installed: list[str], language: str) -> list[str]:
+    """The document's language and English; the usual ones where it is not known.
+
+    >>> fitting_languages(["deu", "eng", "kor"], "ko")
+    ['kor', 'eng']
+    >>> fitting_languages(["deu", "eng", "kor"], "und")
+    ['eng', 'kor', 'deu']
+    """
+    known = [name for name in LANGUAGES.values() if name in installed]
+    own = LANGUAGES.get(language)
+    if own in known:
+        return [name for name in dict.fromkeys((own, "eng")) if name in known]
+    return known[:MAX_LANGUAGES] or installed[:1]
+
+
+def _reason(error: Exception) -> str:
+    """Why a page could not be read, in few words."""
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"no answer within {TIMEOUT:.0f} seconds"
+    if isinstance(error, subprocess.CalledProcessError):
+        said = error.stderr.decode("utf-8", "replace").strip().splitlines()
+        return said[-1][:200] if said else f"exit status {error.returncode}"
+    return str(error)
+
+
+def _is_likely(word: Recognized) -> bool:
+    if word.confidence < MIN_WORD_CONFIDENCE or not word.height:
+        return False
+    return not (set(word.text) <= _NO_LETTERS and word.confidence < 0.8)
+
+
+def em_and_descent(word: Recognized) -> tuple[float, float]:
+    """Font size and depth below the baseline, in pixels, by the letters that a word holds.
+
+    Capitals and ascenders rise about .72 em, small letters .5 em, descenders reach .21 em below.
+    Hangul and Chinese characters fill .9 em, .1 em of it below.
+
+    >>> word = Recognized((1, 1, 1), 0, 0, 60, 36, 0.9, "Oil")
+    >>> em_and_descent(word)
+    (50.0, 0.0)
+    """
+    if any(character > "\u2e80" for character in word.text):
+        em = word.height / 0.9
+        return em, 0.1 * em
+    rise = 0.72 if _TALL.intersection(word.text) else 0.5
+    depth = 0.21 if _DEEP.intersection(word.text) else 0.0
+    em = word.height / (rise + depth)
+    return em, depth * em
+
+
+def _size_of(line: list[Recognized]) -> float:
+    words = [word for word in line if any(map(str.isalnum, word.text))] or line
+    return _weighted_median([(em_and_descent(word)[0], len(word.text)) for word in words])
+
+
+def _weighted_median(values: list[tuple[float, int]]) -> float:
+    half = sum(weight for _, weight in values) / 2
+    for value, weight in sorted(values):
+        half -= weight
+        if half <= 0:
+            return value
+    return values[-1][0]
+
+
+def snapped_size(size: float, body: float) -> float:
+    """The body size times a power of `SIZE_STEP`, to a tenth of a point.
+
+    >>> snapped_size(10.6, 10.0), snapped_size(13.9, 10.0)
+    (10.0, 14.4)
+    """
+    steps = round(math.log(max(size, 0.1) / body, SIZE_STEP))
+    return float(round(body * SIZE_STEP**steps, 1))
+
+
+def _line_words(line: list[Recognized], size: float, scale: float, position: int) -> list[Word]:
+    """Words of one line in points, as high as the font and not as their ink."""
+    style = Style(size, False, False, False, 0, "")
+    bottoms = [(word.top + word.height - em_and_descent(word)[1], len(word.text)) for word in line]
+    baseline = _weighted_median(bottoms) / scale
+    top, bottom = baseline - 0.8 * size, baseline + 0.2 * size
+    words: list[Word] = []
+    for number, word in enumerate(line):
+        left, right = word.left / scale, (word.left + word.width) / scale
+        # Chinese and Japanese characters come one by one and stand without spaces.
+        glued = bool(words) and _without_spaces(words[-1].text[-1]) and _without_spaces(word.text)
+        words.append(
+            Word(
+                left,
+                top,
+                right,
+                bottom,
+                baseline,
+                word.text,
+                style,
+                position + number,
+                glued=glued,
+                confidence=word.confidence,
+            )
+        )
+    return words
+
+
+def _without_spaces(text: str) -> bool:
+    return "\u3001" <= text[0] <= "\u9fff" or "\uff00" <= text[0] <= "\uff60"
+
+
+def _turn_as_seen(content: PageContent) -> None:
+    """Make layout space the page as seen, in which the words were found."""
+
+    def turned(box: Box) -> Box:
+        x0, y0, x1, y1 = content.seen_box(box)
+        return x0 * width, y0 * height, x1 * width, y1 * height
+
+    width, height = content.width, content.height
+    if content.quarter_turns % 2:
+        width, height = height, width
+    content.images = [turned(box) for box in content.images]
+    content.fills = [turned(box) for box in content.fills]
+    content.rulings = [
+        Ruling(*turned((ruling.x0, ruling.y0, ruling.x1, ruling.y1))) for ruling in content.rulings
+    ]
+    for word in content.words:
+        word.x0, word.y0, word.x1, word.y1 = turned((word.x0, word.y0, word.x1, word.y1))
+    content.width, content.height, content.quarter_turns = width, height, 0
+
+
+def _add_words(content: PageContent, words: list[Word]) -> None:
+    """Add the words where the page has no text of its own."""
+    own = [(word.x0, word.y0, word.x1, word.y1) for word in content.words]
+    after = len(words)
+    for word in content.words:
+        word.position += after
+    content.words = [
+        word
+        for word in words
+        if not any(
+            contains(box, (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2, slack=1) for box in own
+        )
+    ] + content.words
+    content.is_recognized = True
+
+
+def confidence_in(content: PageContent, box: Box) -> float:
+    """Mean confidence (0..1) of the words in a box; 1 where none was recognized."""
+    if not content.is_recognized:
+        return 1.0
+    inside = [
+        word.confidence
+        for word in content.words
+        if contains(box, (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2)
+    ]
+    return round(fmean(inside), 3) if inside else 1.0
