@@ -1,8 +1,7 @@
 """Pages that are pictures of text, read by the program Tesseract where it is installed.
 
 The page is drawn as it is seen and given to Tesseract; its words come back as those of any other
-page, so that lines, blocks, tables and headings are found by the same rules. Boxes of words are
-narrow around the ink: the font size is inferred from them and from the letters they hold.
+page, so that lines, blocks, tables and headings are found by the same rules.
 """
 
 from __future__ import annotations
@@ -11,17 +10,16 @@ import math
 import os
 import shutil
 import subprocess
-from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
 import numpy as np
 import pypdfium2 as pdfium
 
-from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Style, Word, contains
-from rag_pipeline.text import clean_text, detect_language
+from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Word, contains
+from rag_pipeline.parsing.recognized import PageWords, Recognized, words_of_output
+from rag_pipeline.text import detect_language
 
 PROGRAM = "tesseract"
 INSTALL = (
@@ -43,11 +41,6 @@ STAMP_CHARACTERS = 100
 """A scan with no more text than this carries a stamp or a page number, not its text."""
 SCAN_SHARE = 0.5
 """Share of the page that its images cover where the page is a scan."""
-MIN_WORD_CONFIDENCE = 0.3
-MIN_PAGE_CONFIDENCE = 0.5
-"""Below it the words are what Tesseract sees in a photograph."""
-SIZE_STEP = 1.2
-"""Sizes are known to about a tenth: a line's is the body's times a power of this."""
 LANGUAGES = {
     "en": "eng",
     "ko": "kor",
@@ -64,23 +57,6 @@ LANGUAGES = {
 """ISO 639-1 → Tesseract's names, in the order in which they are tried."""
 MAX_LANGUAGES = 4
 """Each language more makes a page slower."""
-_TALL = frozenset("bdfhklt0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜß()[]{}/|!?&%$#@\"'")
-_DEEP = frozenset("gjpqy,;()[]{}/|@")
-_NO_LETTERS = frozenset("|_~—–-=.·'`‘’")
-
-
-@dataclass(frozen=True, slots=True)
-class Recognized:
-    """One word that Tesseract found; pixels from the top left."""
-
-    line: tuple[int, int, int]
-    left: int
-    top: int
-    width: int
-    height: int
-    confidence: float
-    """0..1."""
-    text: str
 
 
 class PageOcr:
@@ -95,7 +71,7 @@ class PageOcr:
         self._asked = False
         self._version = ""
         self._installed: list[str] = []
-        self._body_sizes: list[float] = []
+        self._placed = PageWords()
 
     def program(self) -> str | None:
         """Path of the program, or None where it is not installed or has no language."""
@@ -131,40 +107,12 @@ class PageOcr:
         except (OSError, subprocess.SubprocessError) as error:
             self.pages_failed[content.number] = _reason(error)
             return
-        words = self._words(found, scale)
+        words = self._placed.place(found, scale)
         if words:
             _turn_as_seen(content)
             _add_words(content, words)
             self.pages_read.append(content.number)
             self.used.update(languages)
-
-    def _words(self, found: list[Recognized], scale: float) -> list[Word]:
-        found = [word for word in found if _is_likely(word)]
-        letters = sum(len(word.text) for word in found)
-        if not letters:
-            return []
-        mean = sum(word.confidence * len(word.text) for word in found) / letters
-        if mean < MIN_PAGE_CONFIDENCE:
-            return []
-        lines: dict[tuple[int, int, int], list[Recognized]] = defaultdict(list)
-        for word in found:
-            lines[word.line].append(word)
-        sizes = {key: _size_of(words) / scale for key, words in lines.items()}
-        weights = {key: sum(len(word.text) for word in words) for key, words in lines.items()}
-        body = self._body(_weighted_median([(sizes[key], weights[key]) for key in lines]))
-        words: list[Word] = []
-        for key, line in lines.items():
-            size = snapped_size(sizes[key], body)
-            words.extend(_line_words(line, size, scale, len(words)))
-        return words
-
-    def _body(self, size: float) -> float:
-        """One body size for all pages whose sizes are about the same."""
-        for known in self._body_sizes:
-            if 1 / SIZE_STEP**0.5 < size / known < SIZE_STEP**0.5:
-                return known
-        self._body_sizes.append(round(size, 1) or 0.1)
-        return self._body_sizes[-1]
 
     def warnings(self) -> list[str]:
         """What was read and by which version, or could not be, in words."""
@@ -225,9 +173,10 @@ def recognize(program: str, image: np.ndarray, languages: list[str], dpi: int) -
     """
     height, width = image.shape
     picture = b"P5 %d %d 255\n" % (width, height) + np.ascontiguousarray(image).tobytes()
-    command = [program, "stdin", "stdout", "-l", "+".join(languages), "--dpi", str(dpi), "tsv"]
-    output = _run(command, picture)
-    return words_of_tsv(output)
+    command = [program, "stdin", "stdout", "-l", "+".join(languages), "--dpi", str(dpi)]
+    # Without the option the text has a space between any two syllables of Korean.
+    outputs = ["-c", "preserve_interword_spaces=1", "tsv", "txt"]
+    return words_of_output(_run([*command, *outputs], picture))
 
 
 def _run(command: list[str], given: bytes = b"") -> str:
@@ -241,32 +190,6 @@ def _run(command: list[str], given: bytes = b"") -> str:
         env={**os.environ, "OMP_THREAD_LIMIT": "1"},
     )
     return process.stdout.decode("utf-8", "replace")
-
-
-def words_of_tsv(output: str) -> list[Recognized]:
-    """Words of Tesseract's table, in its reading order.
-
-    Columns: level, page, block, paragraph, line, word, left, top, width, height, confidence
-    (0..100), text. Level 5 is a word.
-
-    >>> row = "5\\t1\\t2\\t1\\t3\\t1\\t10\\t20\\t30\\t8\\t96.5\\tOil"
-    >>> words_of_tsv(row)[0].line, words_of_tsv(row)[0].confidence
-    ((2, 1, 3), 0.965)
-    """
-    found = []
-    for row in output.splitlines():
-        fields = row.split("\t")
-        if len(fields) != 12 or fields[0] != "5":
-            continue
-        text = clean_text(fields[11]).strip()
-        if text:
-            block, paragraph, line = int(fields[2]), int(fields[3]), int(fields[4])
-            left, top, width, height = map(int, fields[6:10])
-            confidence = min(1.0, max(0.0, float(fields[10]) / 100))
-            found.append(
-                Recognized((block, paragraph, line), left, top, width, height, confidence, text)
-            )
-    return found
 
 
 def installed_version(program: str) -> str:
@@ -310,87 +233,6 @@ def _reason(error: Exception) -> str:
         said = error.stderr.decode("utf-8", "replace").strip().splitlines()
         return said[-1][:200] if said else f"exit status {error.returncode}"
     return str(error)
-
-
-def _is_likely(word: Recognized) -> bool:
-    if word.confidence < MIN_WORD_CONFIDENCE or not word.height:
-        return False
-    return not (set(word.text) <= _NO_LETTERS and word.confidence < 0.8)
-
-
-def em_and_descent(word: Recognized) -> tuple[float, float]:
-    """Font size and depth below the baseline, in pixels, by the letters that a word holds.
-
-    Capitals and ascenders rise about .72 em, small letters .5 em, descenders reach .21 em below.
-    Hangul and Chinese characters fill .9 em, .1 em of it below.
-
-    >>> word = Recognized((1, 1, 1), 0, 0, 60, 36, 0.9, "Oil")
-    >>> em_and_descent(word)
-    (50.0, 0.0)
-    """
-    if any(character > "\u2e80" for character in word.text):
-        em = word.height / 0.9
-        return em, 0.1 * em
-    rise = 0.72 if _TALL.intersection(word.text) else 0.5
-    depth = 0.21 if _DEEP.intersection(word.text) else 0.0
-    em = word.height / (rise + depth)
-    return em, depth * em
-
-
-def _size_of(line: list[Recognized]) -> float:
-    words = [word for word in line if any(map(str.isalnum, word.text))] or line
-    return _weighted_median([(em_and_descent(word)[0], len(word.text)) for word in words])
-
-
-def _weighted_median(values: list[tuple[float, int]]) -> float:
-    half = sum(weight for _, weight in values) / 2
-    for value, weight in sorted(values):
-        half -= weight
-        if half <= 0:
-            return value
-    return values[-1][0]
-
-
-def snapped_size(size: float, body: float) -> float:
-    """The body size times a power of `SIZE_STEP`, to a tenth of a point.
-
-    >>> snapped_size(10.6, 10.0), snapped_size(13.9, 10.0)
-    (10.0, 14.4)
-    """
-    steps = round(math.log(max(size, 0.1) / body, SIZE_STEP))
-    return float(round(body * SIZE_STEP**steps, 1))
-
-
-def _line_words(line: list[Recognized], size: float, scale: float, position: int) -> list[Word]:
-    """Words of one line in points, as high as the font and not as their ink."""
-    style = Style(size, False, False, False, 0, "")
-    bottoms = [(word.top + word.height - em_and_descent(word)[1], len(word.text)) for word in line]
-    baseline = _weighted_median(bottoms) / scale
-    top, bottom = baseline - 0.8 * size, baseline + 0.2 * size
-    words: list[Word] = []
-    for number, word in enumerate(line):
-        left, right = word.left / scale, (word.left + word.width) / scale
-        # Chinese and Japanese characters come one by one and stand without spaces.
-        glued = bool(words) and _without_spaces(words[-1].text[-1]) and _without_spaces(word.text)
-        words.append(
-            Word(
-                left,
-                top,
-                right,
-                bottom,
-                baseline,
-                word.text,
-                style,
-                position + number,
-                glued=glued,
-                confidence=word.confidence,
-            )
-        )
-    return words
-
-
-def _without_spaces(text: str) -> bool:
-    return "\u3001" <= text[0] <= "\u9fff" or "\uff00" <= text[0] <= "\uff60"
 
 
 def _turn_as_seen(content: PageContent) -> None:

@@ -13,14 +13,8 @@ from reportlab.lib.utils import ImageReader
 from rag_pipeline.errors import NoTextError
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.parsing.geometry import PageContent, Style, Word
-from rag_pipeline.parsing.ocr import (
-    Recognized,
-    confidence_in,
-    fitting_languages,
-    is_picture,
-    snapped_size,
-    words_of_tsv,
-)
+from rag_pipeline.parsing.ocr import confidence_in, fitting_languages, is_picture
+from rag_pipeline.parsing.recognized import PageWords, Recognized, snapped_size, words_of_output
 from rag_pipeline.settings import ParsingSettings, StructureSettings
 from rag_pipeline.structure import headings_of, infer_structure
 from tests.parsing.pages import HEIGHT, blocks_of, draw_pdf, lines
@@ -160,10 +154,39 @@ def test_words_of_the_table_and_their_confidence() -> None:
         '5\t1\t1\t1\t1\t1\t10\t20\t30\t30\t91\t3"',
         "5\t1\t1\t1\t1\t2\t50\t20\t50\t30\t-1\tpipe",
     ]
-    assert words_of_tsv("\n".join(rows)) == [
+    assert words_of_output("\n".join(rows)) == [
         Recognized((1, 1, 1), 10, 20, 30, 30, 0.91, '3"'),
         Recognized((1, 1, 1), 50, 20, 50, 30, 0.0, "pipe"),
     ]
+
+
+def test_words_are_joined_as_the_text_has_them() -> None:
+    rows = [
+        "5\t1\t1\t1\t1\t1\t10\t20\t30\t30\t90\t압",
+        "5\t1\t1\t1\t1\t2\t45\t22\t30\t30\t60\t력",
+        "5\t1\t1\t1\t1\t3\t90\t20\t30\t30\t90\t계",
+        "5\t1\t1\t1\t2\t1\t10\t70\t30\t30\t90\t끝",
+    ]
+    joined = words_of_output("\n".join([*rows, "압력 계", "", "끝"]))
+    assert [word.text for word in joined] == ["압력", "계", "끝"]
+    assert joined[0] == Recognized((1, 1, 1), 10, 20, 65, 32, 0.75, "압력")
+    # Words of two lines stay apart; a text that is another than the table's says nothing.
+    assert len(words_of_output("\n".join([*rows, "압력계끝"]))) == 2
+    assert len(words_of_output("\n".join([*rows, "other"]))) == 4
+
+
+def test_a_scan_askew_is_set_straight() -> None:
+    def row(line: int) -> list[Recognized]:
+        return [
+            Recognized((1, 1, line), left, 100 * line + left // 100, 60, 36, 0.9, "Oil")
+            for left in range(0, 1500, 100)
+        ]
+
+    words = PageWords().place([*row(1), *row(2)], 4.0)
+    # 36 pixels of capitals are 50 pixels of font: 12.5 points at four pixels a point.
+    assert {word.style.size for word in words} == {12.5}
+    assert len({word.baseline for word in words}) == 2
+    assert words[15].baseline - words[0].baseline == pytest.approx(25, abs=0.3)
 
 
 def test_sizes_snap_to_the_body_and_languages_to_the_document() -> None:
