@@ -83,9 +83,14 @@ def _left_edges(segments: list[Line]) -> list[float]:
 
 def _gutters_at(x: float, segments: list[Line]) -> list[_Gutter]:
     """Bands in which no segment crosses `x` and both sides look like columns."""
-    crossing = sorted((s.y0 + s.y1) / 2 for s in segments if s.x0 < x - EDGE_SLACK and s.x1 > x - 1)
-    borders = [float("-inf"), *crossing, float("inf")]
-    rest = [s for s in segments if not (s.x0 < x - EDGE_SLACK and s.x1 > x - 1)]
+    crossing, rest = [], []
+    for segment in segments:
+        # A line that ends within the gutter belongs to the text across it, not to a column.
+        reach = x - MIN_GUTTER * segment.style.size
+        crosses = segment.x0 < x - EDGE_SLACK and segment.x1 > min(reach, x - 1)
+        (crossing if crosses else rest).append(segment)
+    middles = sorted((s.y0 + s.y1) / 2 for s in crossing)
+    borders = [float("-inf"), *middles, float("inf")]
     found = []
     for top, bottom in pairwise(borders):
         band = [s for s in rest if top < (s.y0 + s.y1) / 2 < bottom]
