@@ -24,6 +24,8 @@ from pydantic_settings import (
 from rag_pipeline.errors import SettingsError
 
 SETTINGS_FILE = "rag.toml"
+OTHER_VARIABLES = frozenset({"RAG_HOME", "RAG_BENCH_DATA", "RAG_BENCH_PYTHON"})
+"""Variables of the project that are no settings."""
 
 
 class Section(BaseModel):
@@ -38,8 +40,10 @@ class SourceSettings(Section):
     path: str = Field(description="Folder, relative to the project folder or absolute")
     include: list[str] = Field(default=["**/*.pdf"], description="Globs of the files to take")
     exclude: list[str] = Field(default=[], description="Globs of the files to leave out")
-    tags: list[str] = Field(default=[], description="Tags given to every document of the source")
-    readers: list[str] = Field(default=["public"], description="Who may read the documents")
+    tags: list[str] = Field(default=[], description="Tags kept with every document of the source")
+    readers: list[str] = Field(
+        default=["public"], description="Who may read the documents; stored, not enforced yet"
+    )
 
 
 class ParsingSettings(Section):
@@ -52,7 +56,7 @@ class ParsingSettings(Section):
         default=0.6,
         ge=0,
         le=1,
-        description="Share of bookmarks whose titles stand in the text; below it none is used",
+        description="Share of bookmarks (or tags) that stand in the text; below it none is used",
     )
     ocr: Literal["auto", "off"] = Field(
         default="auto", description="Read pages without text by Tesseract, where it is installed"
@@ -180,6 +184,7 @@ class SyncSettings(Section):
         default=2, ge=1, le=10, description="Tries per document at errors that may pass"
     )
     schedule: str = Field(default="0 2 * * *", description="Cron expression of the nightly sync")
+    timezone: str = Field(default="UTC", description="Time zone of the schedule")
 
 
 class Settings(BaseSettings):
@@ -188,6 +193,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="RAG_",
         env_nested_delimiter="__",
+        env_ignore_empty=True,
         extra="forbid",
         frozen=True,
     )
@@ -245,6 +251,7 @@ class Settings(BaseSettings):
                 hint="set the environment variable RAG_DATABASE_URL instead",
             )
         values["project_dir"] = folder
+        _refuse_unknown_variables()
         try:
             settings = cls(**values)
             return settings.model_copy(update=overrides) if overrides else settings
@@ -265,6 +272,18 @@ class Settings(BaseSettings):
     def artifacts_location(self) -> str:
         """Folder or URL of the stage frames."""
         return self.artifacts_url or str(self.data_path / "artifacts")
+
+
+def _refuse_unknown_variables() -> None:
+    """A misspelt RAG_ variable is an error like a misspelt key of the file."""
+    for name in os.environ:
+        field = name.removeprefix("RAG_").split("__")[0].lower()
+        if name.startswith("RAG_") and not (
+            name in OTHER_VARIABLES or field in Settings.model_fields
+        ):
+            raise SettingsError(
+                f"the environment variable {name} names no setting", hint="see docs/settings.md"
+            )
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,8 @@ def _left_edges(segments: list[Line]) -> list[float]:
 
 def _gutters_at(x: float, segments: list[Line]) -> list[_Gutter]:
     """Bands in which no segment crosses `x` and both sides look like columns."""
-    crossing, rest = [], []
+    crossing: list[Line] = []
+    rest: list[Line] = []
     for segment in segments:
         # A line that ends within the gutter belongs to the text across it, not to a column.
         reach = x - MIN_GUTTER * segment.style.size

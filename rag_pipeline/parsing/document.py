@@ -16,10 +16,11 @@ from rag_pipeline.parsing.joining import BREAK_MARK, mend_breaks, words_of
 from rag_pipeline.parsing.layout import page_blocks
 from rag_pipeline.parsing.ocr import PageOcr, confidence_in
 from rag_pipeline.parsing.opening import is_cut_short, open_pdf
-from rag_pipeline.parsing.outline import add_level_hints, read_outline
+from rag_pipeline.parsing.outline import Entry, add_level_hints, read_outline
 from rag_pipeline.parsing.paragraphs import Block
 from rag_pipeline.parsing.reading import read_pages
 from rag_pipeline.parsing.second_engine import SecondEngine
+from rag_pipeline.parsing.tags import is_tagged, sensible_headings
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import detect_language, one_line
 
@@ -81,10 +82,12 @@ def parse_file(
     with open_pdf(path, name) as pdf:
         page_count = len(pdf)
         outline = [] if settings.ignore_outline else read_outline(pdf)
+        has_tags = not (outline or settings.ignore_outline) and is_tagged(pdf)
+        tagged: list[Entry] | None = [] if has_tags else None
         title = one_line(pdf.get_metadata_value("Title")) or None
         if is_cut_short(path):
             warnings.append("the file's end is missing; the text may be incomplete")
-        for number, content in enumerate(read_pages(pdf), start=1):
+        for number, content in enumerate(read_pages(pdf, tagged=tagged), start=1):
             if isinstance(content, pdfium.PdfiumError):
                 rows.failed.append(number)
             else:
@@ -104,6 +107,10 @@ def parse_file(
         blocks, share = add_level_hints(blocks, outline, settings.outline_min_agreement)
         if share < settings.outline_min_agreement:
             warnings.append(f"bookmarks ignored: {share:.0%} of their titles stand in the text")
+    elif tagged:
+        blocks, _ = add_level_hints(
+            blocks, sensible_headings(tagged), settings.outline_min_agreement
+        )
     return ParsedDocument(blocks, page_count, title, language, warnings)
 
 

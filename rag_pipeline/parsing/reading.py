@@ -26,6 +26,8 @@ from rag_pipeline.parsing.fonts import (
 )
 from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Style, Word, contains
 from rag_pipeline.parsing.graphics import Graphics, read_graphics
+from rag_pipeline.parsing.outline import Entry
+from rag_pipeline.parsing.tags import tagged_headings
 from rag_pipeline.text import clean_text
 
 BROKEN_HYPHEN = "\ufffe"
@@ -288,8 +290,12 @@ def _same_line(a: _Run, b: _Run) -> bool:
     )
 
 
-def read_pages(pdf: pdfium.PdfDocument) -> Iterator[PageContent | pdfium.PdfiumError]:
+def read_pages(
+    pdf: pdfium.PdfDocument, *, tagged: list[Entry] | None = None
+) -> Iterator[PageContent | pdfium.PdfiumError]:
     """Yield the content of each page, or the error where a page cannot be loaded.
+
+    Where a list is given for them, the headings that the tags of a page name are added to it.
 
     A page stays open until the next is loaded: PDFium drops fonts that no open page uses, and
     loading a large Asian font anew for each page takes longer than all else.
@@ -301,18 +307,24 @@ def read_pages(pdf: pdfium.PdfDocument) -> Iterator[PageContent | pdfium.PdfiumE
             if previous:
                 c.FPDF_ClosePage(previous)
             previous = page
-            yield _read(page, index) if page else pdfium.PdfiumError("the page cannot be loaded")
+            yield (
+                _read(page, index, tagged)
+                if page
+                else pdfium.PdfiumError("the page cannot be loaded")
+            )
     finally:
         if previous:
             c.FPDF_ClosePage(previous)
 
 
-def _read(page: Any, index: int) -> PageContent:
+def _read(page: Any, index: int, tagged: list[Entry] | None) -> PageContent:
     text_page = c.FPDFText_LoadPage(page)
     try:
         reader = _PageReader(text_page)
         words = _raw_words(reader)
         graphics = read_graphics(page, reader.seen.union(reader.runs))
+        if tagged is not None:
+            tagged.extend(tagged_headings(page, text_page, index + 1))
     finally:
         c.FPDFText_ClosePage(text_page)
     return _page_content(page, index, words, graphics, list(reader.runs.values()))
