@@ -4,16 +4,15 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from assets.partitions import SOURCE_HASHES
+from assets.partitions import PLANNED_TAG, SOURCE_HASHES
 from assets.sources import sources
+from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings
 from rag_pipeline.sync.fingerprints import STAGES
 from rag_pipeline.sync.plan import SyncPlan, partition_ranges
 from rag_pipeline.sync.refresh import current_plan
 from resources import DatabaseResource, SettingsResource
 
-PLANNED_TAG = "rag/planned_by"
-"""On runs whose caller does the rest itself (`rag sync`), so that the sensor keeps out."""
 RANGE_START_TAG = "dagster/asset_partition_range_start"
 RANGE_END_TAG = "dagster/asset_partition_range_end"
 
@@ -32,13 +31,19 @@ def nightly_schedule(settings: Settings) -> dg.ScheduleDefinition:
 
     It only requests a run: an evaluation has a time limit, so nothing is hashed here.
     """
-    return dg.ScheduleDefinition(
-        name="nightly_sync",
-        job=sources_job,
-        cron_schedule=settings.sync.schedule,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Scans the sources; the sensor then requests what became stale.",
-    )
+    try:
+        return dg.ScheduleDefinition(
+            name="nightly_sync",
+            job=sources_job,
+            cron_schedule=settings.sync.schedule,
+            execution_timezone=settings.sync.timezone,
+            default_status=dg.DefaultScheduleStatus.RUNNING,
+            description="Scans the sources; the sensor then requests what became stale.",
+        )
+    except dg.DagsterInvalidDefinitionError as error:
+        raise SettingsError(
+            f"sync.schedule or sync.timezone is wrong: {error}", hint='write e.g. "0 2 * * *"'
+        ) from error
 
 
 def stale_ranges(

@@ -10,7 +10,7 @@ import dagster as dg
 from dagster_pandera import pandera_schema_to_dagster_type
 
 from assets.events import READABLE_CHECK, outcome_events
-from assets.partitions import SOURCE_HASHES
+from assets.partitions import PLANNED_TAG, SOURCE_HASHES
 from assets.sources import LOCK_WAIT_SECONDS, sources
 from rag_pipeline.frames import Blocks, Chunks, StructuredBlocks
 from rag_pipeline.sync.execute import finish, process_documents
@@ -99,7 +99,8 @@ def documents(
                 failures[outcome.source_hash] = outcome.error
             landed = landed or any(report.stage == EMBEDDINGS for report in outcome.done)
             yield from outcome_events(outcome, wanted, run.fingerprints)
-        if landed:
+        # `rag sync` finishes once, after its last run.
+        if landed and PLANNED_TAG not in context.run.tags:
             finish(run)
     context.log.info(f"{len(keys) - len(failures)} documents up to date, {len(failures)} failed")
     if failures:

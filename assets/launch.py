@@ -1,29 +1,36 @@
 """A whole sync in this process: the same jobs that the UI and the schedule run, in turn."""
 
 import os
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import dagster as dg
+import psutil
 from dagster._core.instance.ref import InstanceRef
 
 from assets.automation import (
-    PLANNED_TAG,
     RANGE_END_TAG,
     RANGE_START_TAG,
     documents_job,
     sources_job,
     stale_ranges,
 )
+from assets.partitions import PLANNED_TAG
+from assets.sources import LOCK_WAIT_SECONDS
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
+from rag_pipeline.sync.execute import finish
 from rag_pipeline.sync.fingerprints import STAGES
 from rag_pipeline.sync.plan import SyncPlan
 from rag_pipeline.sync.refresh import current_plan
+from resources import PipelineResource, SettingsResource
 
+HOST_TAG = "rag/host"
+PROCESS_TAG = "rag/process"
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -80,9 +87,11 @@ def run_sync(
     """
     start = time.perf_counter()
     summary = SyncSummary()
+    _end_killed_runs(instance)
+    tags = {PLANNED_TAG: "rag sync", HOST_TAG: socket.gethostname(), PROCESS_TAG: str(os.getpid())}
     config = {**QUIET, "ops": {"sources": {"config": {"roots": only_roots}}}}
     result = definitions.resolve_job_def(sources_job.name).execute_in_process(
-        instance=instance, run_config=config, tags={PLANNED_TAG: "rag sync"}, raise_on_error=False
+        instance=instance, run_config=config, tags=tags, raise_on_error=False
     )
     summary.runs.append(result.run_id)
     if not result.success:
@@ -97,7 +106,7 @@ def run_sync(
         result = definitions.resolve_job_def(documents_job.name).execute_in_process(
             instance=instance,
             run_config=QUIET,
-            tags={RANGE_START_TAG: first, RANGE_END_TAG: last, PLANNED_TAG: "rag sync"},
+            tags={**tags, RANGE_START_TAG: first, RANGE_END_TAG: last},
             raise_on_error=False,
         )
         summary.runs.append(result.run_id)
@@ -105,9 +114,29 @@ def run_sync(
         if not result.success and not _only_documents_failed(result):
             summary.aborted = _run_error(result)
             break
-    _take_failures(summary, database, plan)
+    if summary.aborted is None:
+        with database.sync_lock(LOCK_WAIT_SECONDS):
+            resource = PipelineResource(
+                settings=SettingsResource(project_dir=str(settings.project_dir))
+            )
+            finish(resource.context(database))
+        _take_failures(summary, database, plan)
     summary.seconds = time.perf_counter() - start
     return summary
+
+
+def _end_killed_runs(instance: dg.DagsterInstance) -> None:
+    """Mark runs of `rag sync` processes that were killed as failed.
+
+    Dagster cannot know that they are gone, and would count them against its limit of runs for ever.
+    """
+    running = dg.RunsFilter(
+        statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
+        tags={PLANNED_TAG: "rag sync", HOST_TAG: socket.gethostname()},
+    )
+    for run in instance.get_runs(running):
+        if not psutil.pid_exists(int(run.tags.get(PROCESS_TAG, "0"))):
+            instance.report_run_failed(run, "the process of `rag sync` was killed")
 
 
 def _take_sources(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> None:

@@ -2,6 +2,8 @@
 
 import dagster as dg
 
+PLANNED_TAG = "rag/planned_by"
+"""On runs whose caller plans, and finishes, the whole sync itself (`rag sync`)."""
 SOURCE_HASHES = dg.DynamicPartitionsDefinition(name="source_hash")
 
 

@@ -4,8 +4,9 @@ import dagster as dg
 from pydantic import Field
 
 from assets.partitions import align_partitions
+from rag_pipeline.sync.execute import finish
 from rag_pipeline.sync.refresh import refresh_sources
-from resources import DatabaseResource, SettingsResource
+from resources import DatabaseResource, PipelineResource, SettingsResource
 
 LOCK_WAIT_SECONDS = 6 * 3600
 
@@ -27,10 +28,12 @@ def sources(
     config: ScanConfig,
     settings: SettingsResource,
     database: DatabaseResource,
+    pipeline: PipelineResource,
 ) -> dg.MaterializeResult[None]:
     """Every file of the source folders, with the SHA-256 of its content.
 
     Adds a partition for each new content and deletes those of vanished files, with their rows.
+    Finishes what a killed sync left: corpus statistics and the vector index.
     """
     with (
         database.open() as store,
@@ -40,6 +43,7 @@ def sources(
     ):
         result = refresh_sources(settings.load(), store, config.roots)
         added, deleted = align_partitions(context.instance, result.source_hashes)
+        finish(pipeline.context(store))
     for problem in result.problems:
         context.log.warning(problem)
     return dg.MaterializeResult(

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rag_pipeline.errors import DocumentError, RagError
+from rag_pipeline.errors import DocumentError, RagError, SettingsError
 from rag_pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EXIT_ERROR = 1
 EXIT_DOCUMENTS_FAILED = 2
+EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
     name="rag",
@@ -35,7 +36,10 @@ app.add_typer(database_app, name="db")
 app.add_typer(sources_app, name="sources")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="Results.")]
+LimitOption = Annotated[
+    int | None,
+    typer.Option("--limit", "-n", min=1, max=1000, help="Results; default: the setting."),
+]
 
 
 def main() -> None:
@@ -47,8 +51,12 @@ def main() -> None:
 
         print_error(str(error))
         raise SystemExit(EXIT_ERROR) from None
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+    except BaseException as error:
+        # Dagster turns an interrupt into an error of its own.
+        if isinstance(error, KeyboardInterrupt) or "Interrupted" in type(error).__name__:
+            typer.echo("interrupted; what has landed stays, `rag sync` does the rest", err=True)
+            raise SystemExit(EXIT_INTERRUPTED) from None
+        raise
 
 
 @app.callback(invoke_without_command=True)
@@ -99,7 +107,7 @@ def _sync(settings: Settings, database: Database, roots: list, as_json: bool) ->
     from assets.launch import open_instance, run_sync
     from rag_pipeline.console import output as console
     from rag_pipeline.definitions import defs
-    from rag_pipeline.errors import SourceError
+    from rag_pipeline.errors import SourceError, SyncLockedError
     from rag_pipeline.store.sources import list_roots, register_roots
     from rag_pipeline.sync.fingerprints import STAGES
 
@@ -111,6 +119,11 @@ def _sync(settings: Settings, database: Database, roots: list, as_json: bool) ->
             "there is no folder to sync",
             hint="run `rag sync FOLDER`, or put [[sources]] into rag.toml",
         )
+    try:
+        with database.sync_lock():
+            pass
+    except SyncLockedError:
+        console.err.print("another sync is running; waiting for it to end (Ctrl-C gives up)")
     with open_instance(settings) as instance, console.sync_progress(not as_json) as progress:
         summary = run_sync(
             defs,
@@ -158,7 +171,7 @@ def plan(as_json: JsonOption = False) -> None:
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="Words, a part number, an error code, a question.")],
-    limit: LimitOption = 5,
+    limit: LimitOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show each leg's score, rank and share.")
     ] = False,
@@ -182,6 +195,8 @@ def search(
             weights["text"] = text_weight
         if vector_weight is not None:
             weights["vector"] = vector_weight
+        if not any(weights.values()):
+            raise SettingsError("both weights are 0", hint="give one leg a weight")
         embedder = create_embedder(settings.embedding, settings.data_path / "models")
         searcher = Searcher(database, embedder, settings.search)
         response = searcher.search(query, limit=limit, weights=weights)
@@ -227,15 +242,19 @@ def status(as_json: JsonOption = False) -> None:
     from rag_pipeline.store.documents import list_documents
     from rag_pipeline.store.sources import list_roots
     from rag_pipeline.store.statistics import count_everything
+    from rag_pipeline.sync.refresh import current_plan
 
-    with _open() as (_, database), database.connection() as connection:
-        counts = count_everything(connection)
-        documents = list_documents(connection)
-        roots = list_roots(connection)
+    with _open() as (settings, database):
+        stale = len(current_plan(settings, database).stale)
+        with database.connection() as connection:
+            counts = count_everything(connection)
+            documents = list_documents(connection)
+            roots = list_roots(connection)
     if as_json:
-        console.print_json({"counts": counts, "documents": documents, "folders": roots})
+        found = {"counts": counts, "stale": stale, "documents": documents, "folders": roots}
+        console.print_json(found)
     else:
-        console.print_status(counts, documents, roots)
+        console.print_status(counts, stale, documents, roots)
 
 
 @app.command()
@@ -298,7 +317,11 @@ def inspect(
     if ignore_outline:
         parsing = settings.parsing.model_copy(update={"ignore_outline": True})
         settings = settings.model_copy(update={"parsing": parsing})
+    stems = [file.stem for file in files]
+    if out is not None and len(set(stems)) < len(stems):
+        raise SettingsError("two files have the same name", hint="write them to two folders")
     failed = False
+    results: list[dict[str, Any]] = []
     for file in files:
         try:
             found = inspection.inspect_file(file, settings, keep_furniture=keep_furniture)
@@ -309,11 +332,13 @@ def inspect(
         if out is not None:
             inspection.write_inspection(found, out)
         elif as_json:
-            output.print_json(found.as_json())
+            results.append(found.as_json())
         elif markdown:
             typer.echo(found.markdown, nl=False)
         else:
             inspection.print_inspection(found, explain)
+    if as_json and results:
+        output.print_json(results[0] if len(files) == 1 else results)
     if failed:
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 

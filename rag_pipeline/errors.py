@@ -13,6 +13,7 @@ RagError
 │   ├── ChangedMeanwhileError    the file is not the one that was scanned
 │   ├── UpstreamMissingError     a stage was asked for whose input is not current
 │   ├── InternalError            a fault of this program, met by one document
+│   ├── WorkerCrashError         the process died on it: a crash in native code, or no memory left
 │   └── EmbeddingError       texts could not be embedded
 │       └── EmbeddingReplyError      a provider's reply failed the checks
 └── StoreError               Postgres or the artifact store
@@ -128,6 +129,12 @@ class UpstreamMissingError(DocumentError):
 
 class InternalError(DocumentError):
     """A fault of this program, met by one document; the next sync tries again."""
+
+    permanent = False
+
+
+class WorkerCrashError(DocumentError):
+    """The process died on the document; tried once more, since memory may have been short."""
 
     permanent = False
 

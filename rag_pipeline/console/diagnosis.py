@@ -37,7 +37,8 @@ def diagnose(settings: Settings) -> list[Check]:
     try:
         database = Database.open(settings)
     except RagError as error:
-        return [*checks, Check("Postgres", False, str(error))]
+        advice = "; install pgvector on the server" if "vector" in error.message else ""
+        return [*checks, Check("Postgres", False, error.message + advice)]
     try:
         checks.append(_run("Postgres", lambda: _postgres(database)))
         checks.append(_run("pgvector", lambda: _pgvector(database)))

@@ -13,6 +13,7 @@ import pandas as pd
 from rich.table import Table
 
 from rag_pipeline.console.output import out, safe
+from rag_pipeline.errors import RagError
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import Settings
 from rag_pipeline.structure import headings_of, infer_structure, to_markdown
@@ -62,11 +63,14 @@ def inspect_file(file: Path, settings: Settings, *, keep_furniture: bool = False
 
 def write_inspection(inspection: Inspection, folder: Path) -> None:
     """Write NAME.json (headings and blocks) and NAME.md into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
     stem = Path(inspection.file).stem
     text = json.dumps(inspection.as_json(), ensure_ascii=False, indent=1)
-    (folder / f"{stem}.json").write_text(text, encoding="utf-8")
-    (folder / f"{stem}.md").write_text(inspection.markdown, encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{stem}.json").write_text(text, encoding="utf-8")
+        (folder / f"{stem}.md").write_text(inspection.markdown, encoding="utf-8")
+    except OSError as error:
+        raise RagError(f"{folder} cannot be written: {error.strerror}") from error
     out.print(f"{safe(inspection.file)}: {len(inspection.headings)} headings")
 
 

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from rag_pipeline.answering import Answer
     from rag_pipeline.search import SearchResponse, SearchResult
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# No wrapping of our own: terminals wrap, and a program must get a hash or a path in one piece.
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 SNIPPET_CHARACTERS = 280
 _TABLE_RULE = re.compile(r"\|[-:| ]{3,}\|")
@@ -151,8 +152,8 @@ def print_sync_summary(summary: Any) -> None:
         out.print(f"[red]failed[/] {reason}{again}")
     if failed:
         out.print(
-            "[dim]A failed document is tried again when its file or the code changes; "
-            "`rag retry` tries it now.[/]"
+            "[dim]A damaged file is tried again when it or the code changes, anything else at the "
+            "next sync; `rag retry` tries now.[/]"
         )
 
 
@@ -231,7 +232,7 @@ def print_answer(answer: Answer) -> None:
         )
 
 
-def print_status(counts: Any, documents: Sequence[Any], roots: Sequence[Any]) -> None:
+def print_status(counts: Any, stale: int, documents: Sequence[Any], roots: Sequence[Any]) -> None:
     """Print how much the store holds, the folders, and every document that failed."""
     out.print(
         f"[bold]{counts.ready}[/] of {counts.documents} documents ready, {counts.pages} pages, "
@@ -240,9 +241,8 @@ def print_status(counts: Any, documents: Sequence[Any], roots: Sequence[Any]) ->
     )
     for root in roots:
         out.print(f"folder     {safe(root.root)} [dim]({root.origin})[/]")
-    waiting = [document for document in documents if document.status == "pending"]
-    if waiting:
-        out.print(f"[yellow]{len(waiting)} documents wait for the next sync[/]: run `rag sync`")
+    if stale:
+        out.print(f"[yellow]{stale} documents wait for the next sync[/]: run `rag sync`")
     for document in documents:
         if document.status != "failed":
             continue

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_pipeline.analysis import query_weights
-from rag_pipeline.embedding import Embedder
+from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
 from rag_pipeline.search.fusion import FusedHit, LegHit, ScoreDetail, fuse
 from rag_pipeline.search.text_leg import text_leg
 from rag_pipeline.search.vector_leg import vector_leg
@@ -138,7 +138,13 @@ class Searcher:
     def _vector(self, query: str, limit: int, seconds: dict[str, float]) -> list[LegHit]:
         embedder = self._embedder
         with self._database.connection() as connection:
-            space = find_space(connection, embedder.provider, embedder.model, embedder.dimensions)
+            space = find_space(
+                connection,
+                embedder.provider,
+                embedder.model,
+                embedder.dimensions,
+                EMBEDDING_VERSION,
+            )
         if space is None:
             return []
         start = time.perf_counter()

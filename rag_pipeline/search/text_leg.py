@@ -35,6 +35,7 @@ def text_leg(
             lexemes[word] * inverse_frequency(chunk_count, frequencies[word]) for word in known
         ],
         average_length=max(1.0, float(lexeme_total) / chunk_count),
+        candidates=CANDIDATES,
         limit=limit,
     )
     return [LegHit(chunk_id, float(score)) for chunk_id, score in rows]

@@ -1,4 +1,4 @@
-"""The vector leg: nearest neighbours by cosine, from the HNSW index of the active space."""
+"""The vector leg: nearest neighbours by cosine, from the HNSW index of a space."""
 
 from __future__ import annotations
 

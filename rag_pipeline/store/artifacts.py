@@ -6,6 +6,7 @@ frame of an older rule is never taken for a current one.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import uuid
 from typing import Any
@@ -70,6 +71,8 @@ class ArtifactStore:
             size = int(self._filesystem.size(partial) or 0)
             self._filesystem.mv(partial, path)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                self._filesystem.rm_file(partial)
             raise StoreError(
                 f"the artifact {stage}/{source_hash} could not be written: {error}",
                 hint=f"free space or check the rights of {self.location}",

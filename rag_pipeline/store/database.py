@@ -6,15 +6,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import Connection
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from rag_pipeline.errors import DatabaseUnavailableError, StoreError, SyncLockedError
+from rag_pipeline.errors import (
+    DatabaseUnavailableError,
+    SettingsError,
+    StoreError,
+    SyncLockedError,
+)
 from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.migrations import apply_migrations, create_database
@@ -85,7 +91,7 @@ class Database:
                 if time.monotonic() >= deadline:
                     raise SyncLockedError(
                         "another sync is running",
-                        hint="wait for it to end, or see `rag status`",
+                        hint="wait for it to end",
                     )
                 if not told:
                     on_wait()
@@ -97,7 +103,15 @@ class Database:
 def database_url(settings: Settings) -> str:
     """Return the URL of the database, started and created where it is the embedded one."""
     if settings.database_url is not None:
-        return settings.database_url.get_secret_value()
+        url = settings.database_url.get_secret_value()
+        try:
+            conninfo_to_dict(url)
+        except psycopg.ProgrammingError:
+            # Without the driver's text, which would quote the password.
+            raise SettingsError(
+                "RAG_DATABASE_URL is no valid address", hint="write postgresql://USER@HOST/NAME"
+            ) from None
+        return url
     maintenance = embedded.start(settings.data_path)
     with _driver_errors(maintenance):
         create_database(maintenance, embedded.DATABASE)
@@ -110,15 +124,24 @@ def connect(url: str) -> Connection[TupleRow]:
 
 
 def without_password(url: str) -> str:
-    """Return the URL as it may be shown.
+    """Return the address of a server as it may be shown, whatever form the URL has.
 
     >>> without_password("postgresql://kim:secret@db:5432/rag")
     'postgresql://kim@db:5432/rag'
+    >>> without_password("host=db password=secret dbname=rag")
+    'postgresql://db/rag'
     """
-    parts = urlsplit(url)
-    user, _, host = parts.netloc.rpartition("@")
-    name = user.split(":")[0]
-    return urlunsplit(parts._replace(netloc=f"{name}@{host}" if name else host))
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return "the given address"
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    host = str(parts.get("host") or "")
+    port = f":{parts['port']}" if parts.get("port") else ""
+    name = parts.get("dbname") or ""
+    if host.startswith("/"):
+        return f"postgresql://{user}/{name}?host={quote(host, safe='/')}"
+    return f"postgresql://{user}{host}{port}/{name}"
 
 
 def _with_database(url: str, database: str) -> str:
@@ -135,13 +158,27 @@ def _driver_errors(url: str) -> Iterator[None]:
     """Turn the driver's errors into ours, and keep passwords out of them."""
     try:
         yield
-    except (psycopg.OperationalError, PoolTimeout) as error:
+    except (psycopg.Error, PoolTimeout) as error:
+        if not _is_connection_lost(error):
+            raise StoreError(f"Postgres refused a statement: {_first_line(error)}") from error
         raise DatabaseUnavailableError(
             f"Postgres at {without_password(url)} failed: {_first_line(error)}",
             hint="run `rag doctor`",
         ) from error
-    except psycopg.Error as error:
-        raise StoreError(f"Postgres refused a statement: {_first_line(error)}") from error
+
+
+def _is_connection_lost(error: Exception) -> bool:
+    """Tell a server that is away or ends the connection from one that refuses a statement.
+
+    SQLSTATE classes 08 (connection), 53 (resources) and 57P (shutdown); none at all where no
+    server answered.
+    """
+    if isinstance(error, PoolTimeout):
+        return True
+    if not isinstance(error, psycopg.OperationalError):
+        return False
+    state = error.sqlstate
+    return state is None or state.startswith(("08", "53", "57P"))
 
 
 def _first_line(error: Exception) -> str:

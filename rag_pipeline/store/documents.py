@@ -30,7 +30,8 @@ class DocumentState:
     failure_fingerprint: str | None = None
     failure_count: int = 0
     is_intact: bool = True
-    uri: str | None = None
+    uris: Sequence[str] = ()
+    """Every file with this content."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,8 @@ def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> b
         copy.set_types(["int8", "int4", "halfvec"])
         for chunk_id, vector in zip(chunk_ids, landing.embeddings, strict=True):
             copy.write_row((chunk_id, space_id, HalfVector(vector)))
+    queries.delete_superseded(connection, source_hash=landing.source_hash)
+    queries.mark_statistics_stale(connection)
     queries.mark_ready(
         connection,
         source_hash=landing.source_hash,

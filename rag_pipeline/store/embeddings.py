@@ -28,24 +28,24 @@ class EmbeddingSpace:
 
 
 def ensure_space(
-    connection: Connection[TupleRow], provider: str, model: str, dimensions: int
+    connection: Connection[TupleRow], provider: str, model: str, dimensions: int, version: str
 ) -> EmbeddingSpace:
     """Return the space of this model, made where it is missing; the first one is active at once."""
-    row = queries.upsert_space(connection, provider=provider, model=model, dimensions=dimensions)
+    key = {"provider": provider, "model": model, "dimensions": dimensions, "version": version}
+    row = queries.find_space(connection, **key)
+    if row is None:
+        queries.insert_space(connection, **key)
+        row = queries.find_space(connection, **key)
     return EmbeddingSpace(*row)
 
 
 def find_space(
-    connection: Connection[TupleRow], provider: str, model: str, dimensions: int
+    connection: Connection[TupleRow], provider: str, model: str, dimensions: int, version: str
 ) -> EmbeddingSpace | None:
     """Return the space of this model, if there is one."""
-    row = queries.find_space(connection, provider=provider, model=model, dimensions=dimensions)
-    return EmbeddingSpace(*row) if row else None
-
-
-def active_space(connection: Connection[TupleRow]) -> EmbeddingSpace | None:
-    """Return the space that searches use, if anything was ever synced."""
-    row = queries.active_space(connection)
+    row = queries.find_space(
+        connection, provider=provider, model=model, dimensions=dimensions, version=version
+    )
     return EmbeddingSpace(*row) if row else None
 
 

@@ -121,6 +121,7 @@ def create_database(maintenance_url: str, name: str) -> bool:
                     "BUILTIN_LOCALE 'C.UTF-8' LC_COLLATE 'C' LC_CTYPE 'C.UTF-8'"
                 ).format(sql.Identifier(name))
             )
-        except psycopg.errors.DuplicateDatabase:
+        except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+            # Another process was faster.
             return False
     return True

@@ -23,6 +23,8 @@ class SourceRoot:
     tags: tuple[str, ...] = ()
     readers: tuple[str, ...] = ("public",)
     origin: Literal["settings", "command"] = "command"
+    project: str = ""
+    """Folder of the rag.toml that names it."""
 
 
 @dataclass(frozen=True)
@@ -49,19 +51,32 @@ def register_roots(connection: Connection[TupleRow], roots: Sequence[SourceRoot]
             tags=list(root.tags),
             readers=list(root.readers),
             origin=root.origin,
+            project=root.project,
         )
 
 
-def forget_unconfigured_roots(connection: Connection[TupleRow], roots: Sequence[str]) -> None:
-    """Forget the folders that were taken out of rag.toml; `roots` are those still in it."""
-    queries.delete_unconfigured_roots(connection, roots=list(roots))
+def forget_unconfigured_roots(
+    connection: Connection[TupleRow], project: str, roots: Sequence[str]
+) -> None:
+    """Forget the folders that were taken out of a project's rag.toml; `roots` are still in it."""
+    queries.delete_unconfigured_roots(connection, project=project, roots=list(roots))
 
 
 def list_roots(connection: Connection[TupleRow]) -> list[SourceRoot]:
     """Return all remembered folders, oldest first."""
     return [
-        SourceRoot(root, tuple(include), tuple(exclude), tuple(tags), tuple(readers), origin)
-        for root, include, exclude, tags, readers, origin in queries.list_source_roots(connection)
+        SourceRoot(
+            root, tuple(include), tuple(exclude), tuple(tags), tuple(readers), origin, project
+        )
+        for (
+            root,
+            include,
+            exclude,
+            tags,
+            readers,
+            origin,
+            project,
+        ) in queries.list_source_roots(connection)
     ]
 
 
@@ -84,11 +99,13 @@ def apply_changes(
     connection: Connection[TupleRow],
     upserts: Sequence[SourceFile],
     removed_uris: Sequence[str],
+    superseded: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """Bring the tables to what the folders hold, in the caller's transaction.
 
-    Returns the hashes of the documents that no file holds any more; they are deleted, with their
-    chunks and vectors.
+    `superseded` are the (old hash, new hash) of changed files: the old content stays searchable
+    until the new one has landed. Returns the hashes of the documents that no file holds any more;
+    they are deleted, with their chunks and vectors.
     """
     if upserts:
         queries.insert_documents(
@@ -99,4 +116,13 @@ def apply_changes(
         queries.delete_sources(connection, uris=list(removed_uris))
     if not upserts and not removed_uris:
         return []
-    return [source_hash for (source_hash,) in queries.delete_orphaned_documents(connection)]
+    queries.restore_documents(connection)
+    if superseded:
+        old_hashes, new_hashes = zip(*superseded, strict=True)
+        queries.supersede_documents(
+            connection, old_hashes=list(old_hashes), new_hashes=list(new_hashes)
+        )
+    orphans = [source_hash for (source_hash,) in queries.delete_orphaned_documents(connection)]
+    if orphans:
+        queries.mark_statistics_stale(connection)
+    return orphans

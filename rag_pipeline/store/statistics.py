@@ -24,11 +24,17 @@ class Counts:
     database_bytes: int
 
 
-def refresh_statistics(connection: Connection[TupleRow]) -> None:
-    """Count lexemes and lengths anew, in the caller's transaction: searches see old or new."""
+def refresh_statistics(connection: Connection[TupleRow]) -> bool:
+    """Count lexemes and lengths anew if chunks changed since; return whether they had.
+
+    In the caller's transaction: searches see the old counts or the new.
+    """
+    if not queries.are_statistics_stale(connection):
+        return False
     queries.clear_lexemes(connection)
     queries.fill_lexemes(connection)
     queries.refresh_corpus_statistics(connection)
+    return True
 
 
 def count_everything(connection: Connection[TupleRow]) -> Counts:

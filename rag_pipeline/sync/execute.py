@@ -10,15 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from psycopg import Connection
+from psycopg.rows import TupleRow
 
-from rag_pipeline.embedding import Embedder
+from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
 from rag_pipeline.errors import (
     DatabaseUnavailableError,
     DocumentError,
     EmbeddingError,
-    ParseError,
     RagError,
+    StoreError,
     UpstreamMissingError,
+    WorkerCrashError,
 )
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
@@ -90,7 +93,7 @@ class _Job:
 
     @property
     def name(self) -> str:
-        return Path(self.state.uri or self.state.source_hash).name
+        return Path(self.state.uris[0]).name
 
 
 def process_documents(
@@ -103,15 +106,14 @@ def process_documents(
     the connection is lost: what has landed stays, and the next sync does the rest.
     """
     wanted = tuple(stage for stage in STAGES if stage in stages)
-    embedder = context.embedder
     with context.database.connection() as connection:
-        space = ensure_space(connection, embedder.provider, embedder.model, embedder.dimensions)
+        space = _space(context, connection)
         states = document_states(connection, space.space_id, source_hashes)
     known = {state.source_hash: state for state in states}
     jobs: list[_Job] = []
     for source_hash in source_hashes:
         state = known.get(source_hash)
-        if state is None or state.uri is None:
+        if state is None:
             yield Outcome(
                 source_hash,
                 source_hash[:12],
@@ -129,22 +131,26 @@ def process_documents(
 
 
 def finish(context: SyncContext) -> None:
-    """End a sync that changed chunks: corpus statistics, the HNSW index, the space's activation."""
-    embedder = context.embedder
+    """Do what is left after landings: corpus statistics, the HNSW index, the space's activation.
+
+    Asks the store what is left, so that it may be called at any time: a sync that was killed just
+    before this is finished by the next one.
+    """
     with context.database.connection() as connection:
         refresh_statistics(connection)
-        space = ensure_space(connection, embedder.provider, embedder.model, embedder.dimensions)
-        ensure_index(connection, space)
-        if space.state != "active" and _is_complete(context, space):
-            activate_space(connection, space.space_id)
-
-
-def _is_complete(context: SyncContext, space: EmbeddingSpace) -> bool:
     with context.database.connection() as connection:
-        states = document_states(connection, space.space_id, None)
-    return all(
-        state.status == "failed" or first_stale_stage(state, context.fingerprints) is None
-        for state in states
+        space = _space(context, connection)
+        ensure_index(connection, space)
+        if space.state != "active":
+            states = document_states(connection, space.space_id, None)
+            if all(first_stale_stage(state, context.fingerprints) is None for state in states):
+                activate_space(connection, space.space_id)
+
+
+def _space(context: SyncContext, connection: Connection[TupleRow]) -> EmbeddingSpace:
+    embedder = context.embedder
+    return ensure_space(
+        connection, embedder.provider, embedder.model, embedder.dimensions, EMBEDDING_VERSION
     )
 
 
@@ -164,6 +170,9 @@ class _Execution:
     def __init__(self, context: SyncContext, space: EmbeddingSpace) -> None:
         self._context = context
         self._space = space
+        self._pool = WorkerPool[StageTask, StageResult](
+            run_stages, context.settings.sync.workers or default_workers()
+        )
         self._waiting: list[tuple[_Job, StageResult, PreparedChunks]] = []
 
     def run(self, jobs: list[_Job]) -> Iterator[Outcome]:
@@ -171,17 +180,14 @@ class _Execution:
             if not job.todo:
                 yield Outcome(job.source_hash, job.name, reused=list(job.wanted))
         by_hash = {job.source_hash: job for job in jobs if job.todo}
-        pool = WorkerPool[StageTask, StageResult](
-            run_stages, self._context.settings.sync.workers or default_workers()
-        )
         tasks = [self._task(job, job.todo) for job in by_hash.values()]
-        for task, result in pool.run(tasks):
+        for task, result in self._pool.run(tasks):
             job = by_hash[task.source_hash]
             if isinstance(result, WorkerCrashedError):
-                error = ParseError(
-                    "the parser crashed on this file",
+                error = WorkerCrashError(
+                    "the process that read it died: a crash in the parser, or no memory left",
                     document=job.name,
-                    hint="please report it; the other documents are not affected",
+                    hint="the other documents are not affected; please report it if it stays",
                 )
                 yield self._fail(job, task.stages[0], error, [])
                 continue
@@ -192,6 +198,8 @@ class _Execution:
 
     def _take(self, job: _Job, result: StageResult) -> Iterator[Outcome]:
         """Fail, note, or queue for embedding what a worker returned."""
+        if isinstance(result.error, StoreError):
+            raise result.error  # a full disk is no fault of this document
         if result.error is not None:
             yield self._fail(job, result.failed_stage or "", result.error, result.reports)
         elif result.prepared is None:
@@ -204,7 +212,7 @@ class _Execution:
     def _task(self, job: _Job, stages: tuple[str, ...]) -> StageTask:
         return StageTask(
             job.source_hash,
-            job.state.uri or "",
+            tuple(job.state.uris),
             job.name,
             stages,
             self._context.fingerprints,
@@ -220,13 +228,16 @@ class _Execution:
         if not upstream_missing or job.wanted != STAGES or job.todo == STAGES:
             return None
         job.todo = STAGES
-        return run_stages(self._task(job, STAGES))
+        ((_, again),) = self._pool.run([self._task(job, STAGES)])
+        return None if isinstance(again, WorkerCrashedError) else again
 
     def _note_stages(self, job: _Job, result: StageResult) -> Outcome:
-        done = {item.stage: self._context.fingerprints[item.stage] for item in result.reports}
         with self._context.database.connection() as connection:
-            merge_fingerprints(connection, job.source_hash, done)
+            merge_fingerprints(connection, job.source_hash, self._fingerprints_of(result.reports))
         return self._outcome(job, result.reports)
+
+    def _fingerprints_of(self, reports: list[StageReport]) -> dict[str, str]:
+        return {item.stage: self._context.fingerprints[item.stage] for item in reports}
 
     def _outcome(self, job: _Job, reports: list[StageReport]) -> Outcome:
         done = {item.stage for item in reports}
@@ -234,8 +245,14 @@ class _Execution:
         return Outcome(job.source_hash, job.name, done=reports, reused=reused)
 
     def _fail(self, job: _Job, stage: str, error: RagError, reports: list[StageReport]) -> Outcome:
-        permanent = isinstance(error, DocumentError) and error.permanent
+        # A second crash on the same file is the file's own.
+        crashed_again = isinstance(error, WorkerCrashError) and job.state.failure_count > 0
+        permanent = (isinstance(error, DocumentError) and error.permanent) or crashed_again
         with self._context.database.connection() as connection:
+            if reports:
+                merge_fingerprints(connection, job.source_hash, self._fingerprints_of(reports))
+            if isinstance(error, UpstreamMissingError):
+                return self._failed_outcome(job, stage, error, reports)
             mark_failed(
                 connection,
                 job.source_hash,
@@ -245,6 +262,11 @@ class _Execution:
                 fingerprint=self._context.fingerprints[stage],
             )
         logger.info("%s failed at %s: %s", job.name, stage, error)
+        return self._failed_outcome(job, stage, error, reports)
+
+    def _failed_outcome(
+        self, job: _Job, stage: str, error: RagError, reports: list[StageReport]
+    ) -> Outcome:
         return Outcome(
             job.source_hash,
             job.name,
@@ -324,12 +346,15 @@ class _Execution:
     ) -> Outcome:
         start = time.perf_counter()
         document = prepared.document
+        warnings = list(document["warnings"])
+        if prepared.chunks.empty:
+            warnings.append("nothing to search in it: it has no text but running heads")
         landing = Landing(
             source_hash=job.source_hash,
             title=document["title"],
             page_count=document["page_count"],
             language=document["language"],
-            warnings=document["warnings"],
+            warnings=warnings,
             fingerprints=self._context.fingerprints,
             chunks=prepared.chunks,
             search_vectors=prepared.search_vectors,

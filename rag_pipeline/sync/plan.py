@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.store.sources import SourceFile
@@ -21,8 +22,8 @@ class SourceChanges:
 
     new: list[SourceFile] = field(default_factory=list)
     """Files with content that the store has not seen."""
-    changed: list[SourceFile] = field(default_factory=list)
-    """Known files with other content."""
+    changed: list[tuple[str, SourceFile]] = field(default_factory=list)
+    """(old hash, file): known files with other content."""
     renamed: list[tuple[str, SourceFile]] = field(default_factory=list)
     """(old URI, file): known content under another name, the old one gone."""
     copied: list[SourceFile] = field(default_factory=list)
@@ -36,8 +37,13 @@ class SourceChanges:
     @property
     def upserts(self) -> list[SourceFile]:
         """All rows to be written."""
-        moved = [file for _, file in self.renamed]
-        return [*self.new, *self.changed, *moved, *self.copied, *self.touched]
+        changed = [file for _, file in (*self.changed, *self.renamed)]
+        return [*self.new, *changed, *self.copied, *self.touched]
+
+    @property
+    def superseded(self) -> list[tuple[str, str]]:
+        """(old hash, new hash) of the changed files."""
+        return [(old, file.source_hash) for old, file in self.changed]
 
     @property
     def removed_uris(self) -> list[str]:
@@ -64,8 +70,8 @@ def source_changes(
 ) -> SourceChanges:
     """Compare a scan with the store's files (by URI).
 
-    A stored file counts as removed if its root was looked at and the file was not found, or if its
-    root is no longer known. Roots that were not looked at keep their files.
+    A stored file counts as removed if its root was looked at and the file was not found, or if no
+    known root covers it any more. Roots that were not looked at keep their files.
     """
     found = {file.uri: file for file in scan.files}
     looked_at, known, unreadable = set(scan.roots), set(known_roots), set(scan.unreadable_uris)
@@ -73,8 +79,8 @@ def source_changes(
         uri: file
         for uri, file in stored.items()
         if uri not in found
-        and uri not in unreadable
-        and (file.root in looked_at or file.root not in known)
+        and not _is_below(uri, unreadable)
+        and (file.root in looked_at or not (file.root in known or _is_below(uri, known)))
     }
     gone_by_hash: dict[str, list[str]] = {}
     for uri, file in gone.items():
@@ -88,8 +94,10 @@ def source_changes(
         if before == file:
             unchanged += 1
         elif before is not None:
-            same = before.source_hash == file.source_hash
-            (changes.touched if same else changes.changed).append(file)
+            if before.source_hash == file.source_hash:
+                changes.touched.append(file)
+            else:
+                changes.changed.append((before.source_hash, file))
         elif gone_by_hash.get(file.source_hash):
             changes.renamed.append((gone_by_hash[file.source_hash].pop(), file))
         elif file.source_hash in stored_hashes:
@@ -107,6 +115,11 @@ def source_changes(
         changes.removed,
         unchanged,
     )
+
+
+def _is_below(uri: str, folders: set[str]) -> bool:
+    """Tell whether a path is one of these or lies in one of them."""
+    return uri in folders or any(str(parent) in folders for parent in PurePath(uri).parents)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_pipeline.embedding import EMBEDDING_VERSION
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
@@ -43,7 +44,13 @@ def current_plan(
     """
     embedding = settings.embedding
     with database.connection() as connection:
-        space = find_space(connection, embedding.provider, embedding.model, embedding.dimensions)
+        space = find_space(
+            connection,
+            embedding.provider,
+            embedding.model,
+            embedding.dimensions,
+            EMBEDDING_VERSION,
+        )
         states = document_states(connection, space.space_id if space else None, None)
         if only_roots:
             inside = {
@@ -64,17 +71,21 @@ def refresh_sources(
     with database.connection() as connection:
         configured = configured_roots(settings)
         register_roots(connection, configured)
-        forget_unconfigured_roots(connection, [root.root for root in configured])
+        project = str(settings.project_dir)
+        forget_unconfigured_roots(connection, project, [root.root for root in configured])
         roots = list_roots(connection)
         stored = {file.uri: file for file in list_sources(connection)}
     names = {root.root for root in roots}
     for root in only_roots:
         if root not in names:
             raise SourceError(f"{root} is not a known folder", hint=f"run `rag sync {root}`")
-    found = scan([root for root in roots if not only_roots or root.root in only_roots], stored)
+    wanted = [root for root in roots if not only_roots or root.root in only_roots]
+    found = scan(wanted, stored, names)
     changes = source_changes(found, stored, names)
     with database.connection() as connection:
-        orphans = apply_changes(connection, changes.upserts, changes.removed_uris)
+        orphans = apply_changes(
+            connection, changes.upserts, changes.removed_uris, changes.superseded
+        )
         hashes = {file.source_hash for file in list_sources(connection)}
     if orphans:
         # After the commit: a frame without a document is harmless, the reverse would be work lost.

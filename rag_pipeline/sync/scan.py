@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from rag_pipeline.store.sources import SourceFile, SourceRoot
 from rag_pipeline.text import clean_text
 
 HASH_THREADS = 4
+SUSPICIOUS_LOSS = 10
+"""Files of a root from which their sudden loss looks like an unmounted disk."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ def configured_roots(settings: Settings) -> list[SourceRoot]:
             tags=tuple(source.tags),
             readers=tuple(source.readers),
             origin="settings",
+            project=str(settings.project_dir),
         )
         for source in settings.sources
     ]
@@ -58,14 +62,23 @@ def path_root(path: Path) -> SourceRoot:
     resolved = path.expanduser().resolve()
     if not resolved.exists():
         raise SourceError(f"{path} does not exist", hint="give a folder or a file")
+    if not (resolved.is_dir() or resolved.is_file()):
+        raise SourceError(f"{path} is neither a folder nor a file", hint="give one of these")
+    if not _is_plain(str(resolved)):
+        raise SourceError(f"the name of {str(path)!a} is not valid text", hint="rename it")
     return SourceRoot(root=str(resolved))
 
 
-def scan(roots: Sequence[SourceRoot], known: Mapping[str, SourceFile]) -> Scan:
-    """Look at every root; `known` are the store's files by URI.
+def scan(
+    roots: Sequence[SourceRoot],
+    known: Mapping[str, SourceFile],
+    known_roots: Collection[str] = (),
+) -> Scan:
+    """Look at every root; `known` are the store's files by URI, `known_roots` all its roots.
 
-    A root that is not there (an unmounted disk) is a problem, not an empty folder: its documents
-    stay. A file that cannot be read is a problem and keeps what the store has.
+    A root that is not there, or suddenly empty of many files (an unmounted disk), is a problem and
+    keeps its documents; so does a file or folder that cannot be read. A file in a root within a
+    root belongs to the inner one.
     """
     found: dict[str, SourceFile] = {}
     to_hash: list[SourceFile] = []
@@ -73,11 +86,14 @@ def scan(roots: Sequence[SourceRoot], known: Mapping[str, SourceFile]) -> Scan:
     problems: list[str] = []
     unreadable: list[str] = []
     for root in roots:
-        if not Path(root.root).exists():
-            problems.append(f"{root.root} is not there; its documents were kept")
+        if (problem := _missing(root, known)) is not None:
+            problems.append(problem)
             continue
         looked_at.append(root.root)
-        for file, problem in _walk(root):
+        if not Path(root.root).exists():
+            continue
+        inner = {other for other in known_roots if other.startswith(f"{root.root}{os.sep}")}
+        for file, problem in _walk(root, inner):
             if problem is not None:
                 problems.append(f"{file.uri}: {problem}")
                 unreadable.append(file.uri)
@@ -101,13 +117,29 @@ def scan(roots: Sequence[SourceRoot], known: Mapping[str, SourceFile]) -> Scan:
     return Scan(list(found.values()), looked_at, problems, unreadable, len(to_hash))
 
 
-def _walk(root: SourceRoot) -> Iterator[tuple[SourceFile, str | None]]:
+def _missing(root: SourceRoot, known: Mapping[str, SourceFile]) -> str | None:
+    """Return why a root cannot be trusted to be as it looks; None if it can."""
+    path = Path(root.root)
+    hint = f"mount it, or run `rag sources remove {root.root}`"
+    if not path.exists():
+        if root.root in known and path.parent.is_dir():
+            return None  # a single file that was deleted
+        return f"{root.root} is not there, its documents were kept; {hint}"
+    if path.is_dir() and not any(path.iterdir()):
+        held = sum(file.root == root.root for file in known.values())
+        if held >= SUSPICIOUS_LOSS:
+            return f"{root.root} is empty, its {held} documents were kept; {hint}"
+    return None
+
+
+def _walk(root: SourceRoot, inner: set[str]) -> Iterator[tuple[SourceFile, str | None]]:
     """Yield the files of a root that its globs take, in order of their paths, not yet hashed."""
     base = Path(root.root)
+    unlistable: list[OSError] = []
     include = [_pattern(glob) for glob in root.include]
     exclude = [_pattern(glob) for glob in root.exclude]
     single = base.is_file()
-    for path in [base] if single else _files(base):
+    for path in [base] if single else _files(base, inner, unlistable):
         relative = path.name if single else path.relative_to(base).as_posix()
         if not single and not any(pattern.match(relative) for pattern in include):
             continue
@@ -124,7 +156,7 @@ def _walk(root: SourceRoot) -> Iterator[tuple[SourceFile, str | None]]:
             tags=root.tags,
             readers=root.readers,
         )
-        if clean_text(uri) != uri and not _is_plain(uri):
+        if not _is_plain(uri):
             yield replace(file, uri=clean_text(uri)), "the name is not valid text; rename the file"
             continue
         try:
@@ -132,12 +164,19 @@ def _walk(root: SourceRoot) -> Iterator[tuple[SourceFile, str | None]]:
         except OSError as error:
             yield file, error.strerror or str(error)
             continue
+        if not stat.S_ISREG(status.st_mode):
+            yield file, "is no regular file; it was left out"
+            continue
         yield replace(file, size=status.st_size, modified_ns=status.st_mtime_ns), None
+    for fault in unlistable:
+        folder = SourceFile(str(fault.filename), root.root, "", 0, 0)
+        yield folder, f"{fault.strerror}; its documents were kept"
 
 
-def _files(base: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(base):
-        folders.sort()
+def _files(base: Path, inner: set[str], unlistable: list[OSError]) -> Iterator[Path]:
+    """Yield every file below `base` but those of inner roots; folders that fail are noted."""
+    for folder, folders, names in os.walk(base, onerror=unlistable.append):
+        folders[:] = sorted(name for name in folders if str(Path(folder) / name) not in inner)
         for name in sorted(names):
             yield Path(folder) / name
 

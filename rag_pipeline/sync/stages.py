@@ -35,10 +35,11 @@ class StageTask:
     """What a worker is to do with one document."""
 
     source_hash: str
-    path: str
+    paths: tuple[str, ...]
+    """Every file with this content; the first that opens is read."""
     name: str
     stages: tuple[str, ...]
-    """Contiguous stages to be done; the last one, if it is `chunk_embeddings`, up to the texts."""
+    """Stages to be done, in order; `chunk_embeddings` up to the texts."""
     fingerprints: dict[str, str]
     settings: Settings
 
@@ -79,12 +80,13 @@ def run_stages(task: StageTask) -> StageResult:
     artifacts = ArtifactStore(task.settings.artifacts_location)
     frame: pd.DataFrame | None = None
     document: dict[str, Any] = {}
-    stage = task.stages[0]
+    stage, done = task.stages[0], ""
     try:
-        if stage != BLOCKS:
-            frame, document = _read_upstream(artifacts, task, stage)
         for stage in task.stages:
+            if stage != BLOCKS and STAGES[STAGES.index(stage) - 1] != done:
+                frame, document = _read_upstream(artifacts, task, stage)
             start = time.perf_counter()
+            done = stage
             if stage == EMBEDDINGS:
                 assert frame is not None
                 return StageResult(task.source_hash, reports, _prepare(frame, document))
@@ -125,8 +127,12 @@ def _run_stage(
     """Return the stage's frame, the document's attributes, and metadata for people."""
     settings = task.settings
     if stage == BLOCKS:
-        _refuse_changed(task)
-        parsed = parse_file(Path(task.path), settings.parsing, document=task.name)
+        path = _current_path(task)
+        parsed = parse_file(path, settings.parsing, document=task.name)
+        if not _has_content(path, task.source_hash):
+            raise ChangedMeanwhileError(
+                "changed while it was read", document=task.name, hint="run `rag sync` again"
+            )
         document = {
             "title": parsed.title,
             "page_count": parsed.page_count,
@@ -140,26 +146,32 @@ def _run_stage(
         return structured, document, _structure_metadata(structured)
     assert stage == CHUNKS
     embedder = _worker_embedder(settings.embedding, settings.data_path)
-    chunks = chunk(
-        frame, settings.chunking, embedder.count_tokens, title=document["title"] or task.name
-    )
+    chunks = chunk(frame, settings.chunking, embedder.count_tokens, title=document["title"])
     metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
     return chunks, document, metadata
 
 
-def _refuse_changed(task: StageTask) -> None:
-    """Never land new bytes under the hash of old ones; the next sync takes the file anew."""
+def _current_path(task: StageTask) -> Path:
+    """Return the first of the document's files that still has its content.
+
+    New bytes must never land under the hash of old ones; the next sync takes the file anew.
+    """
+    for path in task.paths:
+        if _has_content(Path(path), task.source_hash):
+            return Path(path)
+    raise ChangedMeanwhileError(
+        "changed or went away after the folder was scanned",
+        document=task.name,
+        hint="run `rag sync` again",
+    )
+
+
+def _has_content(path: Path, source_hash: str) -> bool:
     try:
-        with Path(task.path).open("rb") as file:
-            source_hash = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ChangedMeanwhileError(
-            f"cannot be read any more: {error.strerror or error}", document=task.name
-        ) from error
-    if source_hash != task.source_hash:
-        raise ChangedMeanwhileError(
-            "changed after the folder was scanned", document=task.name, hint="run `rag sync` again"
-        )
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == source_hash
+    except OSError:
+        return False
 
 
 def _structure_metadata(structured: pd.DataFrame) -> dict[str, Any]:

@@ -13,6 +13,8 @@ CREATE TABLE IF NOT EXISTS source_root (
     readers text[] NOT NULL DEFAULT '{public}',
     -- settings: goes when it is taken out of rag.toml; command: goes by `rag sources remove`
     origin text NOT NULL CHECK (origin IN ('settings', 'command')),
+    -- folder of the rag.toml that names it; another project on the same server does not forget it
+    project text NOT NULL DEFAULT '',
     added_at timestamptz NOT NULL DEFAULT now()
 );
 -- md5 because a path may be longer than a btree row (2,704 bytes).
@@ -35,10 +37,14 @@ CREATE TABLE IF NOT EXISTS document (
     -- fingerprint of the failed stage: another one means that trying again may help
     failure_fingerprint text,
     failure_count integer NOT NULL DEFAULT 0,
+    -- A changed file's old content stays searchable until its successor has landed.
+    superseded_by text CHECK (superseded_by ~ '^[0-9a-f]{64}$'),
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX IF NOT EXISTS document_failed ON document (source_hash) WHERE status = 'failed';
+CREATE INDEX IF NOT EXISTS document_superseded ON document (superseded_by)
+WHERE superseded_by IS NOT NULL;
 
 -- One row a file. Several files may hold the same bytes: one document.
 CREATE TABLE IF NOT EXISTS source (
@@ -81,9 +87,11 @@ CREATE TABLE IF NOT EXISTS embedding_space (
     provider text NOT NULL,
     model text NOT NULL,
     dimensions integer NOT NULL CHECK (dimensions BETWEEN 1 AND 4000),
+    -- of the code that calls the model: vectors of different versions never meet either
+    version text NOT NULL,
     state text NOT NULL DEFAULT 'building' CHECK (state IN ('building', 'active', 'retired')),
     created_at timestamptz NOT NULL DEFAULT now(),
-    UNIQUE (provider, model, dimensions)
+    UNIQUE (provider, model, dimensions, version)
 );
 CREATE UNIQUE INDEX IF NOT EXISTS embedding_space_active ON embedding_space (state)
 WHERE state = 'active';
@@ -114,8 +122,11 @@ CREATE TABLE IF NOT EXISTS corpus_statistics (
     one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
     chunk_count bigint NOT NULL,
     lexeme_total bigint NOT NULL,
+    -- set in the transaction that changes chunks, so that a killed sync's successor knows
+    is_stale boolean NOT NULL DEFAULT false,
     refreshed_at timestamptz NOT NULL DEFAULT now()
 );
+INSERT INTO corpus_statistics (chunk_count, lexeme_total) VALUES (0, 0) ON CONFLICT DO NOTHING;
 
 -- The flat shape that other tools expect: one row a chunk, with its file.
 CREATE OR REPLACE VIEW rag_documents AS
@@ -136,6 +147,6 @@ SELECT
     d.updated_at
 FROM chunk AS c
 INNER JOIN document AS d ON d.source_hash = c.source_hash
-INNER JOIN source AS s ON s.source_hash = c.source_hash
+INNER JOIN source AS s ON s.source_hash IN (c.source_hash, d.superseded_by)
 LEFT JOIN embedding_space AS e ON e.state = 'active'
 LEFT JOIN chunk_embedding AS ce ON ce.chunk_id = c.chunk_id AND ce.space_id = e.space_id;

@@ -12,7 +12,7 @@ SELECT
     d.failure_count,
     d.chunk_count = coalesce(h.chunks, 0) AND coalesce(h.chunks, 0) = coalesce(h.vectors, 0)
         AS is_intact,
-    (SELECT min(s.uri) FROM source AS s WHERE s.source_hash = d.source_hash) AS uri
+    ARRAY(SELECT s.uri FROM source AS s WHERE s.source_hash = d.source_hash ORDER BY s.uri) AS uris
 FROM document AS d
 LEFT JOIN (
     SELECT c.source_hash, count(*) AS chunks, count(ce.chunk_id) AS vectors
@@ -21,11 +21,22 @@ LEFT JOIN (
     WHERE :source_hashes::text[] IS NULL OR c.source_hash = ANY(:source_hashes)
     GROUP BY c.source_hash
 ) AS h ON h.source_hash = d.source_hash
-WHERE :source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes);
+WHERE (:source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes))
+    AND EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash);
 
 -- name: lock_document(source_hash)^
 -- Serialises landings of one document; no row means that its file is gone.
-SELECT source_hash FROM document WHERE source_hash = :source_hash FOR UPDATE;
+SELECT source_hash
+FROM document AS d
+WHERE source_hash = :source_hash
+    AND EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash)
+FOR UPDATE OF d;
+
+-- name: delete_superseded(source_hash)!
+-- In the transaction in which the successor lands: readers see the old or the new.
+DELETE FROM document AS d
+WHERE d.superseded_by = :source_hash
+    AND NOT EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash);
 
 -- name: delete_chunks(source_hash)!
 DELETE FROM chunk WHERE source_hash = :source_hash;
@@ -47,20 +58,30 @@ UPDATE document
 SET status = 'ready', title = :title, page_count = :page_count, language = :language,
     fingerprints = :fingerprints, chunk_count = :chunk_count, warnings = :warnings,
     failure_stage = NULL, failure_reason = NULL, failure_permanent = NULL,
-    failure_fingerprint = NULL, failure_count = 0, updated_at = now()
+    failure_fingerprint = NULL, failure_count = 0, superseded_by = NULL, updated_at = now()
 WHERE source_hash = :source_hash;
 
 -- name: merge_fingerprints(fingerprints, source_hash)!
--- Some of the stages only: what is searchable stays as it is.
+-- Some of the stages only: what is searchable stays as it is. A failure of a stage that is now done
+-- is forgotten.
 UPDATE document
-SET fingerprints = fingerprints || :fingerprints, updated_at = now()
+SET fingerprints = fingerprints || :fingerprints,
+    status = CASE WHEN :fingerprints::jsonb ? failure_stage THEN 'pending' ELSE status END,
+    failure_reason = CASE
+        WHEN :fingerprints::jsonb ? failure_stage THEN NULL ELSE failure_reason
+    END,
+    failure_stage = CASE WHEN :fingerprints::jsonb ? failure_stage THEN NULL ELSE failure_stage END,
+    updated_at = now()
 WHERE source_hash = :source_hash;
 
 -- name: mark_failed(stage, reason, permanent, fingerprint, source_hash)!
 UPDATE document
 SET status = 'failed', failure_stage = :stage, failure_reason = :reason,
     failure_permanent = :permanent, failure_fingerprint = :fingerprint,
-    failure_count = failure_count + 1, updated_at = now()
+    failure_count = CASE
+        WHEN failure_fingerprint = :fingerprint THEN failure_count + 1 ELSE 1
+    END,
+    updated_at = now()
 WHERE source_hash = :source_hash;
 
 -- name: forget_failures(source_hashes)

@@ -1,19 +1,16 @@
--- name: upsert_space(provider, model, dimensions)^
+-- name: insert_space(provider, model, dimensions, version)!
 -- The first space is active at once; later ones are built beside it.
-INSERT INTO embedding_space (provider, model, dimensions, state)
-SELECT :provider, :model, :dimensions,
+INSERT INTO embedding_space (provider, model, dimensions, version, state)
+SELECT :provider, :model, :dimensions, :version,
     CASE WHEN EXISTS (SELECT 1 FROM embedding_space WHERE state = 'active') THEN 'building'
         ELSE 'active' END
-ON CONFLICT (provider, model, dimensions) DO UPDATE SET provider = excluded.provider
-RETURNING space_id, provider, model, dimensions, state;
+ON CONFLICT DO NOTHING;
 
--- name: find_space(provider, model, dimensions)^
+-- name: find_space(provider, model, dimensions, version)^
 SELECT space_id, provider, model, dimensions, state
 FROM embedding_space
-WHERE provider = :provider AND model = :model AND dimensions = :dimensions;
-
--- name: active_space()^
-SELECT space_id, provider, model, dimensions, state FROM embedding_space WHERE state = 'active';
+WHERE provider = :provider AND model = :model AND dimensions = :dimensions
+    AND version = :version;
 
 -- name: retire_active_space(space_id)!
 UPDATE embedding_space SET state = 'retired' WHERE state = 'active' AND space_id <> :space_id;

@@ -5,7 +5,7 @@ SELECT chunk_count, lexeme_total FROM corpus_statistics;
 -- Primary key of lexeme.
 SELECT lexeme, document_frequency FROM lexeme WHERE lexeme = ANY(:lexemes);
 
--- name: text_candidates(query, lexemes, inverse_frequencies, average_length, limit)
+-- name: text_candidates(query, lexemes, inverse_frequencies, average_length, candidates, limit)
 -- BM25 (k1 1.2, b 0.75) over the candidates only. GIN chunk_search_vector gives the candidates that
 -- hold one of the rarer words; all the query's words then count.
 WITH term AS MATERIALIZED (
@@ -15,6 +15,8 @@ candidate AS MATERIALIZED (
     SELECT chunk_id, search_vector, lexeme_count
     FROM chunk
     WHERE search_vector @@ :query::tsquery
+    -- Only a query of nothing but frequent words reaches this bound; their weight is near nothing.
+    LIMIT :candidates
 )
 SELECT
     c.chunk_id,
@@ -50,9 +52,10 @@ SELECT
 FROM chunk AS c
 INNER JOIN document AS d ON d.source_hash = c.source_hash
 INNER JOIN LATERAL (
-    SELECT min(uri) AS uri FROM source WHERE source.source_hash = c.source_hash
+    SELECT min(uri) AS uri FROM source
+    WHERE source.source_hash IN (c.source_hash, d.superseded_by)
 ) AS s ON s.uri IS NOT NULL
 WHERE c.chunk_id = ANY(:chunk_ids);
 
 -- name: corpus_languages()
-SELECT language, count(*) FROM document WHERE status = 'ready' GROUP BY language ORDER BY 2 DESC;
+SELECT language, count(*) FROM document WHERE chunk_count > 0 GROUP BY language ORDER BY 2 DESC;

@@ -1,17 +1,19 @@
--- name: upsert_source_root(root, include, exclude, tags, readers, origin)!
+-- name: upsert_source_root(root, include, exclude, tags, readers, origin, project)!
 -- A folder of rag.toml that is also named on the command line stays one of rag.toml.
-INSERT INTO source_root (root, include, exclude, tags, readers, origin)
-VALUES (:root, :include, :exclude, :tags, :readers, :origin)
+INSERT INTO source_root (root, include, exclude, tags, readers, origin, project)
+VALUES (:root, :include, :exclude, :tags, :readers, :origin, :project)
 ON CONFLICT (md5(root)) DO UPDATE
 SET include = excluded.include, exclude = excluded.exclude, tags = excluded.tags,
-    readers = excluded.readers, origin = excluded.origin
+    readers = excluded.readers, origin = excluded.origin,
+    project = excluded.project
 WHERE excluded.origin = 'settings' OR source_root.origin = 'command';
 
--- name: delete_unconfigured_roots(roots)!
-DELETE FROM source_root WHERE origin = 'settings' AND NOT root = ANY(:roots);
+-- name: delete_unconfigured_roots(roots, project)!
+DELETE FROM source_root
+WHERE origin = 'settings' AND project = :project AND NOT root = ANY(:roots);
 
 -- name: list_source_roots()
-SELECT root, include, exclude, tags, readers, origin
+SELECT root, include, exclude, tags, readers, origin, project
 FROM source_root
 ORDER BY added_at, root;
 
@@ -46,8 +48,33 @@ SET root = excluded.root, source_hash = excluded.source_hash, size = excluded.si
 DELETE FROM source
 WHERE md5(uri) IN (SELECT md5(u) FROM unnest(:uris::text[]) AS u);
 
+-- name: supersede_documents(old_hashes, new_hashes)!
+-- What a changed file held, and what that had superseded, waits for the file's new content.
+UPDATE document AS d
+SET superseded_by = c.new_hash
+FROM unnest(:old_hashes::text[], :new_hashes::text[]) AS c (old_hash, new_hash)
+WHERE c.old_hash IN (d.source_hash, d.superseded_by)
+    AND NOT EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash);
+
+-- name: restore_documents()!
+-- A file got its old content back.
+UPDATE document AS d
+SET superseded_by = NULL
+WHERE d.superseded_by IS NOT NULL
+    AND EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash);
+
 -- name: delete_orphaned_documents()
--- Documents that no file holds any more; chunks and vectors go with them (cascade).
+-- Documents that no file holds any more, neither themselves nor by a successor that has not landed;
+-- chunks and vectors go with them (cascade). A document that is no file's but has chunks stays while
+-- it is superseded by one that is not ready.
 DELETE FROM document AS d
 WHERE NOT EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash)
+    AND NOT (
+        d.chunk_count > 0
+        AND EXISTS (
+            SELECT 1 FROM source AS s
+            INNER JOIN document AS n ON n.source_hash = s.source_hash
+            WHERE s.source_hash = d.superseded_by AND n.status <> 'ready'
+        )
+    )
 RETURNING d.source_hash;

@@ -12,16 +12,27 @@ SELECT word, ndoc FROM ts_stat('SELECT search_vector FROM chunk');
 INSERT INTO corpus_statistics (one_row, chunk_count, lexeme_total, refreshed_at)
 SELECT true, count(*), coalesce(sum(lexeme_count), 0), now() FROM chunk
 ON CONFLICT (one_row) DO UPDATE
-SET chunk_count = excluded.chunk_count, lexeme_total = excluded.lexeme_total,
+SET is_stale = false, chunk_count = excluded.chunk_count, lexeme_total = excluded.lexeme_total,
     refreshed_at = excluded.refreshed_at;
+
+-- name: mark_statistics_stale()!
+UPDATE corpus_statistics SET is_stale = true WHERE NOT is_stale;
+
+-- name: are_statistics_stale()$
+SELECT is_stale FROM corpus_statistics;
 
 -- name: count_everything()^
 SELECT
     (SELECT count(*) FROM source) AS files,
-    (SELECT count(*) FROM document) AS documents,
-    (SELECT count(*) FROM document WHERE status = 'ready') AS ready,
+    (SELECT count(*) FROM document AS d WHERE EXISTS (
+        SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash
+    )) AS documents,
+    (SELECT count(*) FROM document WHERE status = 'ready' AND superseded_by IS NULL) AS ready,
     (SELECT count(*) FROM document WHERE status = 'failed') AS failed,
-    (SELECT coalesce(sum(page_count), 0)::bigint FROM document WHERE status = 'ready') AS pages,
+    (
+        SELECT coalesce(sum(page_count), 0)::bigint FROM document
+        WHERE status = 'ready' AND superseded_by IS NULL
+    ) AS pages,
     (SELECT count(*) FROM chunk) AS chunks,
     (SELECT count(*) FROM chunk_embedding) AS vectors,
     pg_database_size(current_database()) AS database_bytes;

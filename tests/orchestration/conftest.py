@@ -49,7 +49,9 @@ def sync(
     """Sync the folder `manuals`, or the folders given."""
     from rag_pipeline.definitions import defs
 
-    def run(*folders: Path, **changes: object) -> SyncSummary:
+    def run(*folders: Path, only_roots: list[str] | None = None, **changes: object) -> SyncSummary:
+        if only_roots is not None:
+            return run_sync(defs, instance, in_project, database, only_roots)
         roots = [path_root(folder) for folder in folders or (manuals,)]
         with database.connection() as connection:
             register_roots(connection, roots)

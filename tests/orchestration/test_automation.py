@@ -106,6 +106,15 @@ def test_one_stage_of_one_partition(scanned: dg.DagsterInstance, database: Datab
     assert sorted(statuses(database).values()) == ["pending", "ready"]
 
 
+def test_stages_that_are_no_neighbours(scanned: dg.DagsterInstance, database: Database) -> None:
+    assert SOURCE_HASHES.name is not None
+    key, _ = scanned.get_dynamic_partitions(SOURCE_HASHES.name)
+    assert run(scanned, key, key).success
+    with database.connection() as connection:
+        connection.execute("UPDATE document SET fingerprints = '{}'")
+    assert run(scanned, key, key, ["document_blocks", "chunk_embeddings"]).success
+
+
 def test_a_stage_without_its_input_says_what_is_missing(scanned: dg.DagsterInstance) -> None:
     assert SOURCE_HASHES.name is not None
     key, _ = scanned.get_dynamic_partitions(SOURCE_HASHES.name)

@@ -21,7 +21,8 @@ AIR = [("Air", ["Clean the air filter every month."])]
 def contents(database: Database) -> list[tuple[str, str]]:
     with database.connection() as connection:
         rows = connection.execute(
-            "SELECT s.uri, c.content FROM chunk c JOIN source s USING (source_hash) "
+            "SELECT s.uri, c.content FROM chunk c JOIN document d USING (source_hash) "
+            "JOIN source s ON s.source_hash IN (d.source_hash, d.superseded_by) "
             "ORDER BY s.uri, c.chunk_index"
         ).fetchall()
     return [(Path(uri).name, content) for uri, content in rows]
@@ -149,12 +150,35 @@ def test_a_missing_folder_keeps_its_documents(
 ) -> None:
     make_pdf(manuals / "oil.pdf", OIL)
     sync()
-    hidden = manuals.with_name("unmounted")
-    manuals.rename(hidden)
-    hidden.joinpath("unused").touch()
-    with pytest.raises(Exception, match="does not exist"):
-        sync()
+    manuals.rename(manuals.with_name("unmounted"))
+    summary = sync(only_roots=[])
+    assert "is not there, its documents were kept" in summary.problems[0]
     assert len(contents(database)) == 1
+
+
+def test_a_damaged_new_version_leaves_the_old_one_searchable(
+    sync: Sync, database: Database, manuals: Path
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    sync()
+    (manuals / "oil.pdf").write_bytes(b"%PDF-1.4 half copied")
+    summary = sync()
+    assert len(summary.failures) == 1
+    assert ["Change the oil" in text for _, text in contents(database)] == [True]
+
+
+def test_a_sync_killed_before_its_end_is_finished_by_the_next(
+    sync: Sync, database: Database, manuals: Path
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    sync()
+    with database.connection() as connection:
+        # What a kill between the last landing and the statistics leaves behind.
+        connection.execute("DELETE FROM lexeme")
+        connection.execute("UPDATE corpus_statistics SET is_stale = true")
+    assert sync().documents_done == 0
+    with database.connection() as connection:
+        assert connection.execute("SELECT count(*) > 0 FROM lexeme").fetchone() == (True,)
 
 
 def test_a_chunking_setting_does_not_parse_again(

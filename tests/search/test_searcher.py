@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag_pipeline.analysis import to_search_vectors
-from rag_pipeline.embedding import create_embedder
+from rag_pipeline.embedding import EMBEDDING_VERSION, create_embedder
 from rag_pipeline.frames import Chunks, check
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import EmbeddingSettings, SearchSettings, Settings
@@ -44,7 +44,9 @@ def searcher(server_url: str, models_dir: Path) -> Iterator[Searcher]:
         database = Database.open(Settings(database_url=url))  # type: ignore[arg-type]
         embedder = create_embedder(EmbeddingSettings(), models_dir)
         with database.connection() as connection:
-            space = ensure_space(connection, "local", embedder.model, embedder.dimensions)
+            space = ensure_space(
+                connection, "local", embedder.model, embedder.dimensions, EMBEDDING_VERSION
+            )
             for number, (language, texts) in enumerate(TEXTS.items()):
                 source_hash = f"{number}" * 64
                 file = SourceFile(f"/m/{language}.pdf", "/m", source_hash, 1, 1)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import psycopg
 import pytest
 
+from rag_pipeline.errors import DatabaseUnavailableError, SettingsError, StoreError
 from rag_pipeline.frames import Chunks, check
+from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import Landing, document_states, land, mark_failed
+from rag_pipeline.store.documents import (
+    Landing,
+    document_states,
+    land,
+    mark_failed,
+    merge_fingerprints,
+)
 from rag_pipeline.store.embeddings import (
     EmbeddingSpace,
-    active_space,
     cache_vectors,
     cached_vectors,
     ensure_index,
@@ -67,7 +75,7 @@ def landing(*texts: str) -> Landing:
 def space(database: Database) -> EmbeddingSpace:
     with database.connection() as connection:
         apply_changes(connection, [FILE], [])
-        return ensure_space(connection, "local", "tiny", 4)
+        return ensure_space(connection, "local", "tiny", 4, "1")
 
 
 def test_landing_replaces_the_document_whole(database: Database, space: EmbeddingSpace) -> None:
@@ -194,29 +202,98 @@ def test_the_first_space_is_active_and_later_ones_wait(
     database: Database, space: EmbeddingSpace
 ) -> None:
     with database.connection() as connection:
-        assert active_space(connection) == space
-        assert ensure_space(connection, "local", "other", 8).state == "building"
-        assert ensure_space(connection, "local", "tiny", 4) == space
+        assert space.state == "active"
+        assert ensure_space(connection, "local", "other", 8, "1").state == "building"
+        assert ensure_space(connection, "local", "tiny", 4, "1") == space
+        other_version = ensure_space(connection, "local", "tiny", 4, "2")
+        assert other_version.space_id != space.space_id, "vectors of two versions never meet"
 
 
 def test_statistics_count_chunks_per_lexeme(database: Database, space: EmbeddingSpace) -> None:
     with database.connection() as connection:
         land(connection, space.space_id, landing("one", "two"))
-        refresh_statistics(connection)
+        assert refresh_statistics(connection)
+        assert not refresh_statistics(connection), "nothing changed since"
         rows = connection.execute("SELECT lexeme, document_frequency FROM lexeme ORDER BY 1")
         assert rows.fetchall() == [("filter", 2), ("oil", 2)]
         total = connection.execute("SELECT chunk_count, lexeme_total FROM corpus_statistics")
         assert total.fetchone() == (2, 4)
 
 
-def test_a_password_never_stands_in_an_error(database_url: str) -> None:
-    from rag_pipeline.errors import DatabaseUnavailableError
-    from rag_pipeline.settings import Settings
+def test_the_old_content_stays_until_the_new_one_lands(
+    database: Database, space: EmbeddingSpace
+) -> None:
+    new_hash = "cd" * 32
+    with database.connection() as connection:
+        land(connection, space.space_id, landing("old"))
+        changed = replace(FILE, source_hash=new_hash)
+        assert apply_changes(connection, [changed], [], [(HASH, new_hash)]) == []
+        assert connection.execute("SELECT content FROM chunk").fetchall() == [("old",)]
+        mark_failed(
+            connection, new_hash, stage="s", reason="damaged", permanent=True, fingerprint="f"
+        )
+        assert connection.execute("SELECT content FROM chunk").fetchall() == [("old",)]
+        land(connection, space.space_id, replace(landing("new"), source_hash=new_hash))
+        assert connection.execute("SELECT content FROM chunk").fetchall() == [("new",)]
+        assert count_everything(connection).documents == 1
 
-    del database_url
-    settings = Settings(database_url="postgresql://kim:hunter2@127.0.0.1:1/rag")
+
+def test_a_file_that_changes_back_and_one_that_goes(
+    database: Database, space: EmbeddingSpace
+) -> None:
+    second, third = "cd" * 32, "ef" * 32
+    with database.connection() as connection:
+        land(connection, space.space_id, landing("old"))
+        apply_changes(connection, [replace(FILE, source_hash=second)], [], [(HASH, second)])
+        apply_changes(connection, [replace(FILE, source_hash=third)], [], [(second, third)])
+        assert connection.execute("SELECT content FROM chunk").fetchall() == [("old",)]
+        assert count_everything(connection).documents == 1
+        apply_changes(connection, [FILE], [], [(third, HASH)])
+        (state,) = document_states(connection, space.space_id, None)
+        assert (state.source_hash, state.status) == (HASH, "ready")
+        apply_changes(connection, [replace(FILE, source_hash=second)], [], [(HASH, second)])
+        apply_changes(connection, [], [FILE.uri])
+        assert connection.execute("SELECT count(*) FROM document").fetchone() == (0,)
+
+
+def test_doing_the_failed_stage_clears_the_failure(
+    database: Database, space: EmbeddingSpace
+) -> None:
+    with database.connection() as connection:
+        mark_failed(connection, HASH, stage="a", reason="r", permanent=True, fingerprint="f")
+        merge_fingerprints(connection, HASH, {"b": "f"})
+        (state,) = document_states(connection, space.space_id, None)
+        assert state.status == "failed"
+        merge_fingerprints(connection, HASH, {"a": "f"})
+        (state,) = document_states(connection, space.space_id, None)
+        assert (state.status, state.failure_stage) == ("pending", None)
+
+
+SECRET = "hunter2"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://kim:{SECRET}@127.0.0.1:1/rag",
+        f"host=127.0.0.1 port=1 user=kim password={SECRET}",
+        f"postgresql://127.0.0.1:1/rag?user=kim&password={SECRET}",
+    ],
+)
+def test_a_password_never_stands_in_an_error(url: str) -> None:
     with pytest.raises(DatabaseUnavailableError) as caught:
-        Database.open(settings)
-    assert "hunter2" not in str(caught.value)
+        Database.open(Settings(database_url=url))  # type: ignore[arg-type]
+    assert SECRET not in str(caught.value)
     assert "kim@127.0.0.1:1" in str(caught.value)
     assert isinstance(caught.value.__cause__, psycopg.OperationalError)
+
+
+def test_a_malformed_address_is_a_settings_error() -> None:
+    with pytest.raises(SettingsError, match="no valid address") as caught:
+        Database.open(Settings(database_url=f"kim:{SECRET}@nowhere"))  # type: ignore[arg-type]
+    assert SECRET not in str(caught.value)
+
+
+def test_a_refused_statement_is_not_a_lost_connection(database: Database) -> None:
+    with pytest.raises(StoreError, match="refused"), database.connection() as connection:
+        connection.execute("SET LOCAL statement_timeout = 1; SELECT pg_sleep(1)")

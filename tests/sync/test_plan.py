@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +36,8 @@ def test_new_changed_removed_unchanged() -> None:
     changes = source_changes(
         scan_of(file("a", "1"), file("b", "other"), file("d", "4")), stored, [ROOT]
     )
-    assert [item.uri for item in changes.changed] == ["/manuals/b"]
+    old = hashlib.sha256(b"2").hexdigest()
+    assert [(was, item.uri) for was, item in changes.changed] == [(old, "/manuals/b")]
     assert [item.uri for item in changes.new] == ["/manuals/d"]
     assert [item.uri for item in changes.removed] == ["/manuals/c"]
     assert changes.unchanged == 1
@@ -67,6 +69,17 @@ def test_a_forgotten_root_loses_its_files() -> None:
     stored = by_uri(file("a", "1"), file("b", "2", root="/other"))
     changes = source_changes(scan_of(file("a", "1")), stored, [ROOT])
     assert [item.uri for item in changes.removed] == ["/other/b"]
+
+
+def test_a_file_that_another_root_covers_is_kept() -> None:
+    stored = by_uri(file("sub/a", "1", root="/manuals"))
+    forgotten = {uri: replace(item, root="/manuals/sub") for uri, item in stored.items()}
+    assert not source_changes(scan_of(roots=("/other",)), forgotten, [ROOT, "/other"])
+
+
+def test_files_below_an_unreadable_folder_are_kept() -> None:
+    scan = Scan(files=[], roots=[ROOT], unreadable_uris=["/manuals/locked"])
+    assert not source_changes(scan, by_uri(file("locked/a", "1")), [ROOT])
 
 
 def test_an_unreadable_file_is_kept() -> None:

@@ -53,6 +53,51 @@ def test_a_missing_root_is_a_problem_not_an_empty_folder(tmp_path: Path) -> None
     assert "is not there" in found.problems[0]
 
 
+def test_an_emptied_root_keeps_its_many_documents(tmp_path: Path) -> None:
+    root = SourceRoot(str(tmp_path))
+    for number in range(10):
+        (tmp_path / f"{number}.pdf").write_bytes(bytes([number]))
+    known = {item.uri: item for item in scan([root], {}).files}
+    for path in tmp_path.iterdir():
+        path.unlink()
+    found = scan([root], known)
+    assert found.roots == []
+    assert "is empty, its 10 documents were kept" in found.problems[0]
+    (tmp_path / "readme.txt").touch()
+    assert scan([root], known).roots == [root.root], "a folder with something in it is there"
+
+
+def test_a_deleted_single_file_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "only.pdf"
+    path.write_bytes(b"x")
+    root = path_root(path)
+    known = {item.uri: item for item in scan([root], {}).files}
+    path.unlink()
+    found = scan([root], known)
+    assert (found.files, found.roots, found.problems) == ([], [root.root], [])
+
+
+def test_a_pipe_is_left_out(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pdf")
+    found = scan([SourceRoot(str(tmp_path))], {})
+    assert found.files == []
+    assert "no regular file" in found.problems[0]
+
+
+def test_a_root_within_a_root_has_its_files_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("a.pdf", "sub/b.pdf"):
+        (tmp_path / name).write_bytes(name.encode())
+    outer, inner = SourceRoot(str(tmp_path)), SourceRoot(str(tmp_path / "sub"), tags=("x",))
+    names_of_roots = {outer.root, inner.root}
+    found = scan([outer, inner], {}, names_of_roots)
+    assert {Path(item.uri).name: item.root for item in found.files} == {
+        "a.pdf": outer.root,
+        "b.pdf": inner.root,
+    }
+    assert names(tmp_path, scan([outer], {}, names_of_roots).files) == ["a.pdf"]
+
+
 def test_a_name_that_is_no_text_fails_alone(tmp_path: Path) -> None:
     (tmp_path / "good.pdf").write_bytes(b"1")
     bad = os.fsencode(tmp_path) + b"/bad\xff.pdf"
