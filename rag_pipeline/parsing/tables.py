@@ -23,6 +23,8 @@ _MARKER = re.compile(r"^(?:[\d.]+|\(?\w{1,2}[.)]|\W)$")
 Spans = list[list[tuple[int, int]]]
 MIN_FILLED = 0.35
 """Share of a grid's cells that hold text; the lines of a chart hold next to none."""
+TITLE_SIZE = 1.15
+"""Size over that of the rows above from which a row is the title of what follows."""
 PROSE = 45
 """Characters a cell, on average, from which two columns are prose, not a table."""
 
@@ -65,13 +67,22 @@ def _tabular_parts(rules: list[Ruling], words: list[Word], taken: set[int]) -> l
         area = (min(above.x0, below.x0), above.y0, max(above.x1, below.x1), below.y1)
         rows = word_rows(_words_in(area, words, taken))
         tabular = sum(map(_is_tabular, rows))
-        if not tabular or tabular < 0.5 * len(rows):
+        if not tabular or tabular < 0.5 * len(rows) or _ends_in_title(rows):
             continue
         if parts and abs(parts[-1][3] - above.y1) < 0.01:
             parts[-1] = bounding_box([parts[-1], area])
         else:
             parts.append(area)
     return parts
+
+
+def _ends_in_title(rows: list[list[Word]]) -> bool:
+    """Is the last row one text in larger type? Then the rule below it is the next title's."""
+    last = rows[-1]
+    others = sorted(word.style.size for row in rows[:-1] for word in row)
+    if not others or len(chunks_of(last)) > 1:
+        return False
+    return min(word.style.size for word in last) > TITLE_SIZE * others[len(others) // 2]
 
 
 def _is_tabular(row: list[Word]) -> bool:

@@ -105,3 +105,20 @@ def test_underlined_words_draw_no_borders(tmp_path: Path) -> None:
         canvas.line(XS[1] + 5, HEIGHT - 136.5, XS[1] + 5 + width, HEIGHT - 136.5)
 
     assert tables(draw_pdf(tmp_path / "a.pdf", page)) == [ROWS]
+
+
+def test_columns_between_two_underlined_titles_are_no_table(tmp_path: Path) -> None:
+    left = ["Direct coupling without gears", "Fieldbus over a serial line", "Dryer in all models"]
+    right = ["Sequencing of six machines", "Oil change every 4000 h", "One service door"]
+
+    def page(canvas: object) -> None:
+        for title, top in (("Features", 100), ("Technical data", 170)):
+            lines(canvas, [title], top=top, size=14)
+            canvas.line(72, HEIGHT - top - 5, 520, HEIGHT - top - 5)
+        lines(canvas, left, top=125)
+        lines(canvas, right, x=300, top=125)
+        lines(canvas, ["All figures hold at sea level."], top=195)
+
+    frame = blocks_of(draw_pdf(tmp_path / "a.pdf", page))
+    assert "table" not in set(frame["kind"])
+    assert "Technical data" in frame["text"].tolist()
