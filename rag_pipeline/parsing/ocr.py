@@ -91,20 +91,16 @@ class PageOcr:
 
         `text_so_far` gives the document's text up to here: it says which language to expect.
         """
-        if not self.is_on or not is_picture(content):
+        if not self.is_on or not is_picture(content) or not (program := self.program()):
             return
-        page = pdf[content.number - 1]
-        try:
-            if not has_ink(page) or not (program := self.program()):
-                return
-            scale = min(DPI / 72, math.sqrt(MAX_PIXELS / max(1.0, content.width * content.height)))
-            image = _grey_pixels(page, scale)
-        finally:
-            page.close()
+        scale = min(DPI / 72, math.sqrt(MAX_PIXELS / max(1.0, content.width * content.height)))
         languages = fitting_languages(self._installed, detect_language(text_so_far()))
         try:
+            image = _inked_page(pdf, content.number - 1, scale)
+            if image is None:
+                return
             found = recognize(program, image, languages, round(72 * scale))
-        except (OSError, subprocess.SubprocessError) as error:
+        except (OSError, subprocess.SubprocessError, pdfium.PdfiumError) as error:
             self.pages_failed[content.number] = _reason(error)
             return
         words = self._placed.place(found, scale)
@@ -141,11 +137,20 @@ def is_picture(content: PageContent) -> bool:
     characters += sum(len(word.text) for word in content.turned_words)
     if not characters:
         return True
-    if characters > STAMP_CHARACTERS or content.turned_words:
+    if characters > STAMP_CHARACTERS or content.turned_words or content.quarter_turns:
         return False
     area = content.width * content.height
     covered = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in content.images)
     return covered > SCAN_SHARE * area
+
+
+def _inked_page(pdf: pdfium.PdfDocument, index: int, scale: float) -> np.ndarray | None:
+    """The page as grey pixels, or None where it is blank."""
+    page = pdf[index]
+    try:
+        return _grey_pixels(page, scale) if has_ink(page) else None
+    finally:
+        page.close()
 
 
 def has_ink(page: pdfium.PdfPage) -> bool:
