@@ -24,7 +24,7 @@ from rag_pipeline.parsing.tags import is_tagged, sensible_headings
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import detect_language, one_line
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Part of the fingerprint of parsed documents: a new value parses all of them again."""
 _LANGUAGE_SAMPLE = 40_000
 
