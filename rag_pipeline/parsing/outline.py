@@ -133,6 +133,7 @@ class _Finder:
 
     def __init__(self, blocks: pd.DataFrame) -> None:
         self.texts = blocks["text"].tolist()
+        self.sizes = blocks["font_size"].tolist()
         self.by_page: dict[int, list[int]] = {}
         pairs = zip(blocks["page_number"].tolist(), blocks["kind"].tolist(), strict=True)
         for row, (page, kind) in enumerate(pairs):
@@ -146,9 +147,10 @@ class _Finder:
             return None
         for page in (entry.page, entry.page + 1, entry.page - 1):
             rows = [row for row in self.by_page.get(page, ()) if row not in taken]
-            for row in rows:
-                if letters(self.texts[row]) == title:
-                    return row
+            # A running head may repeat the title of the chapter that begins below it, smaller.
+            equal = [row for row in rows if letters(self.texts[row]) == title]
+            if equal:
+                return max(equal, key=lambda row: self.sizes[row])
             for at, row in enumerate(rows):
                 if bare_letters(self.texts[row]) == bare:
                     return row

@@ -66,3 +66,13 @@ def test_titles_in_pieces_numbers_and_a_root() -> None:
     numbered = [*entries[:2], Entry(3, "2.1 Replacing the oil filter element", 2)]
     frame, share = add_level_hints(blocks_frame(rows), numbered, 0.3)
     assert frame["level_hint"].fillna(0).tolist() == [0, 1, 2, 0]
+
+
+def test_a_running_head_does_not_take_the_chapter_s_hint() -> None:
+    rows = [
+        {"page_number": 2, "text": "4 Operation", "font_size": 9.0},
+        {"page_number": 2, "text": "4 Operation", "font_size": 20.0},
+    ]
+    frame, share = add_level_hints(blocks_frame(rows), [Entry(1, "4 Operation", 2)], 0.3)
+    assert share == 1.0
+    assert frame["level_hint"].fillna(0).tolist() == [0, 1]
