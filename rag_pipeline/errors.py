@@ -3,6 +3,8 @@
 RagError
 ├── SettingsError            rag.toml or an environment variable is wrong
 ├── SourceError              a source folder or file cannot be read
+├── ProviderError            a service refuses everything: bad key, no quota left, unknown model
+├── BudgetError              a sync would cost more than allowed
 ├── DocumentError            one document fails; the others go on
 │   ├── ParseError           the file cannot be read as a document
 │   │   ├── EmptyFileError           zero bytes
@@ -46,6 +48,14 @@ class SettingsError(RagError):
 
 class SourceError(RagError):
     """A source folder or file does not exist or cannot be read."""
+
+
+class ProviderError(RagError):
+    """A service refuses every call: a bad key, no quota left, an unknown model. Ends the sync."""
+
+
+class BudgetError(RagError):
+    """A sync would cost more than `sync.max_cost_usd`; nothing was spent."""
 
 
 class DocumentError(RagError):

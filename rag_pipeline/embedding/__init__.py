@@ -4,6 +4,11 @@
 and the model's libraries are loaded by the first call that needs them.
 """
 
-from rag_pipeline.embedding.embedder import EMBEDDING_VERSION, Embedder, create_embedder
+from rag_pipeline.embedding.embedder import (
+    EMBEDDING_VERSION,
+    ContextualEmbedder,
+    Embedder,
+    create_embedder,
+)
 
-__all__ = ["EMBEDDING_VERSION", "Embedder", "create_embedder"]
+__all__ = ["EMBEDDING_VERSION", "ContextualEmbedder", "Embedder", "create_embedder"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rag_pipeline.settings import EmbeddingSettings
+from rag_pipeline.usage import Usage
 
 if TYPE_CHECKING:
     from rag_pipeline.embedding.vectors import Vectors
@@ -32,6 +33,9 @@ class Embedder(Protocol):
     """Tokens (as `count_tokens` counts them) that one text may have to be embedded in one piece;
     a longer one is split and its vectors averaged, never cut."""
 
+    contextual: bool
+    """Whether a chunk's vector depends on the document's other chunks: `ContextualEmbedder`."""
+
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed passages to be found: float32, texts x dimensions, in the order of `texts`.
 
@@ -45,6 +49,22 @@ class Embedder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text in the model's vocabulary, prefixes and marks excluded."""
+        ...
+
+    def take_usage(self) -> list[Usage]:
+        """Return what was asked of the provider since the last call; empty for a local model."""
+        ...
+
+
+class ContextualEmbedder(Embedder, Protocol):
+    """An embedder that reads a document's chunks together (`contextual` is true)."""
+
+    def embed_groups(self, groups: Sequence[Sequence[str]]) -> list[Vectors]:
+        """Embed the ordered chunks of several documents: a matrix for each, rows in order.
+
+        Several documents may share a request; a document over the provider's limit is cut into
+        groups between its chunks. Raises like `embed_documents`.
+        """
         ...
 
 

@@ -36,6 +36,7 @@ from rag_pipeline.embedding.tokenizer import UnigramTokenizer, Vocabulary
 from rag_pipeline.embedding.vectors import Vectors, average_windows, check_vectors
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import EmbeddingSettings
+from rag_pipeline.usage import Usage
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -54,6 +55,7 @@ class LocalEmbedder:
     """
 
     provider = "local"
+    contextual = False
 
     def __init__(self, settings: EmbeddingSettings, cache_dir: Path) -> None:
         if settings.model != MODEL:
@@ -93,6 +95,10 @@ class LocalEmbedder:
         """Count the model's tokens. Words count alone: joined by white space, counts add up."""
         encode = self._load_tokenizer().encode
         return [len(encode(text)) for text in texts]
+
+    def take_usage(self) -> list[Usage]:
+        """See `Embedder`: nothing leaves this machine."""
+        return []
 
     def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         if not texts:

@@ -1,0 +1,98 @@
+"""What a provider was asked for, and what it is estimated to cost.
+
+Whoever calls a provider counts in a `UsageMeter`; whoever runs the work takes the counts and
+writes them to the table `usage`. Local models count nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+DEFAULT_PRICES: dict[str, float] = {
+    "openai/text-embedding-3-small": 0.02,
+    "openai/text-embedding-3-large": 0.13,
+    "openai/text-embedding-ada-002": 0.10,
+    "voyage/voyage-context-3": 0.18,
+    "voyage/voyage-context-4": 0.18,
+    "voyage/voyage-3.5": 0.06,
+    "voyage/voyage-3.5-lite": 0.02,
+    "voyage/voyage-3-large": 0.18,
+    "vertex/gemini-embedding-001": 0.15,
+    "vertex/text-embedding-005": 0.10,
+    "document_ai/ocr": 1.50,
+    "document_ai/form_parser": 30.0,
+    "document_ai/layout_parser": 10.0,
+}
+"""US dollars per million tokens, and per thousand pages for Document AI; list prices as they were
+known in 2026, to be overridden by the setting `prices`."""
+
+_TOKENS_PER_PRICE = 1_000_000
+_PAGES_PER_PRICE = 1_000
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Calls of one kind to one model, summed up.
+
+    `operation` is what was asked for: `embed_documents`, `embed_query`, `parse`, `chat`.
+    """
+
+    provider: str
+    model: str
+    operation: str
+    requests: int = 0
+    tokens: int = 0
+    output_tokens: int = 0
+    pages: int = 0
+
+    @property
+    def price_key(self) -> str:
+        """The entry of the price table: `openai/text-embedding-3-small`."""
+        return f"{self.provider}/{self.model}"
+
+
+class UsageMeter:
+    """Adds up calls, from any thread, until somebody takes the sums."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sums: dict[tuple[str, str, str], Usage] = {}
+
+    def add(self, usage: Usage) -> None:
+        """Count one or more calls."""
+        key = (usage.provider, usage.model, usage.operation)
+        with self._lock:
+            before = self._sums.get(key, Usage(*key))
+            self._sums[key] = replace(
+                before,
+                requests=before.requests + usage.requests,
+                tokens=before.tokens + usage.tokens,
+                output_tokens=before.output_tokens + usage.output_tokens,
+                pages=before.pages + usage.pages,
+            )
+
+    def take(self) -> list[Usage]:
+        """Return the sums since the last call, and start again from zero."""
+        with self._lock:
+            sums, self._sums = list(self._sums.values()), {}
+        return sums
+
+
+def estimate_usd(usage: Usage, prices: Mapping[str, float] | None = None) -> float | None:
+    """Estimate the cost in US dollars; None where the price is not known.
+
+    `prices` go before `DEFAULT_PRICES`; the key of output tokens is `PROVIDER/MODEL/output`.
+
+    >>> estimate_usd(Usage("openai", "text-embedding-3-small", "embed_documents", tokens=500_000))
+    0.01
+    """
+    table = {**DEFAULT_PRICES, **(prices or {})}
+    price = table.get(usage.price_key)
+    if price is None:
+        return 0.0 if usage.provider in ("local", "ollama") else None
+    if usage.pages:
+        return usage.pages * price / _PAGES_PER_PRICE
+    output = usage.output_tokens * table.get(f"{usage.price_key}/output", 0.0)
+    return (usage.tokens * price + output) / _TOKENS_PER_PRICE
