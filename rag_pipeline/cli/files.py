@@ -1,0 +1,66 @@
+"""Commands that look at files without a database: inspect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_pipeline.cli.application import EXIT_DOCUMENTS_FAILED, JsonOption, app
+from rag_pipeline.errors import DocumentError, SettingsError
+from rag_pipeline.settings import Settings
+
+
+@app.command()
+def inspect(
+    files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Documents.")],
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show for each block the rule that decided.")
+    ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print as Markdown.")] = False,
+    keep_furniture: Annotated[
+        bool, typer.Option("--keep-furniture", help="Keep running heads and page numbers.")
+    ] = False,
+    ignore_outline: Annotated[
+        bool, typer.Option("--ignore-outline", help="Do not use bookmarks as hints.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(file_okay=False, help="Write NAME.json and NAME.md there.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what the parser and the rules make of files; needs no database.
+
+    Example: rag inspect manual.pdf --explain
+    """
+    from rag_pipeline.console import inspection, output
+
+    settings = Settings.load()
+    if ignore_outline:
+        parsing = settings.parsing.model_copy(update={"ignore_outline": True})
+        settings = settings.model_copy(update={"parsing": parsing})
+    stems = [file.stem for file in files]
+    if out is not None and len(set(stems)) < len(stems):
+        raise SettingsError("two files have the same name", hint="write them to two folders")
+    failed = False
+    results: list[dict[str, Any]] = []
+    for file in files:
+        try:
+            found = inspection.inspect_file(file, settings, keep_furniture=keep_furniture)
+        except DocumentError as error:
+            output.print_error(str(error))
+            failed = True
+            continue
+        if out is not None:
+            inspection.write_inspection(found, out)
+        elif as_json:
+            results.append(found.as_json())
+        elif markdown:
+            typer.echo(found.markdown, nl=False)
+        else:
+            inspection.print_inspection(found, explain)
+    if as_json and results:
+        output.print_json(results[0] if len(files) == 1 else results)
+    if failed:
+        raise typer.Exit(EXIT_DOCUMENTS_FAILED)

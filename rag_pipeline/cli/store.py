@@ -1,0 +1,75 @@
+"""Commands that look after the store: doctor, migrate, `rag db …`."""
+
+from __future__ import annotations
+
+import os
+
+import typer
+
+from rag_pipeline.cli.application import EXIT_ERROR, JsonOption, app, open_database
+from rag_pipeline.settings import Settings
+
+database_app = typer.Typer(help="The embedded Postgres.", no_args_is_help=True)
+app.add_typer(database_app, name="db")
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Check everything that a sync and a search need, and say what to do about each fault.
+
+    Example: rag doctor
+    """
+    from rag_pipeline.console import output as console
+    from rag_pipeline.console.diagnosis import diagnose, print_checks
+
+    settings = Settings.load()
+    os.chdir(settings.project_dir)
+    checks = diagnose(settings)
+    if as_json:
+        console.print_json(checks)
+    else:
+        print_checks(checks)
+    if not all(check.passed for check in checks):
+        raise typer.Exit(EXIT_ERROR)
+
+
+@app.command()
+def migrate(as_json: JsonOption = False) -> None:
+    """Bring the schema up to date (every command does so by itself) and list its versions.
+
+    Example: rag migrate
+    """
+    from rag_pipeline.console import output as console
+    from rag_pipeline.store.migrations import list_migrations
+
+    with open_database():
+        names = [migration.name for migration in list_migrations()]
+    if as_json:
+        console.print_json({"applied": names})
+    else:
+        for name in names:
+            console.out.print(f"applied  {name}")
+
+
+@database_app.command("stop")
+def database_stop() -> None:
+    """Stop the embedded Postgres; the next command starts it again.
+
+    Example: rag db stop
+    """
+    from rag_pipeline.console.output import out
+    from rag_pipeline.store import embedded
+
+    stopped = embedded.stop(Settings.load().data_path)
+    out.print("stopped" if stopped else "it was not running")
+
+
+@database_app.command("url")
+def database_url() -> None:
+    """Print the database's URL (without a password), for psql and other tools.
+
+    Example: psql "$(rag db url)"
+    """
+    from rag_pipeline.store import database
+
+    typer.echo(database.without_password(database.database_url(Settings.load())))

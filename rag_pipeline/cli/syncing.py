@@ -1,0 +1,169 @@
+"""Commands that bring the store up to date, and say what that takes: sync, plan, status, retry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag_pipeline.cli.application import EXIT_DOCUMENTS_FAILED, JsonOption, app, open_database
+from rag_pipeline.errors import RagError
+from rag_pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from rag_pipeline.store.database import Database
+    from rag_pipeline.store.sources import SourceRoot
+
+
+@app.command()
+def sync(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Folders or files; none = all known folders.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring the knowledge base up to date with the folders; only what changed is done again.
+
+    A folder given here is remembered: later syncs, the nightly one too, take it in. Exit status 2
+    means that documents are failed; `rag status` tells why.
+
+    Example: rag sync ~/manuals
+    """
+    from rag_pipeline.sync.scan import path_root
+
+    roots = [path_root(path) for path in paths or []]
+    with open_database() as (settings, database):
+        run(settings, database, roots, as_json)
+
+
+def run(settings: Settings, database: Database, roots: list[SourceRoot], as_json: bool) -> None:
+    """Sync these roots (none = all known), show progress and summary, set the exit status."""
+    from assets.launch import open_instance, run_sync
+    from rag_pipeline.console import output as console
+    from rag_pipeline.definitions import defs
+    from rag_pipeline.errors import SourceError, SyncLockedError
+    from rag_pipeline.store.sources import list_roots, register_roots
+    from rag_pipeline.sync.fingerprints import STAGES
+
+    with database.connection() as connection:
+        register_roots(connection, roots)
+        known = list_roots(connection)
+    if not known and not settings.sources:
+        raise SourceError(
+            "there is no folder to sync",
+            hint="run `rag sync FOLDER`, or put [[sources]] into rag.toml",
+        )
+    try:
+        with database.sync_lock():
+            pass
+    except SyncLockedError:
+        console.err.print("another sync is running; waiting for it to end (Ctrl-C gives up)")
+    with open_instance(settings) as instance, console.sync_progress(not as_json) as progress:
+        summary = run_sync(
+            defs,
+            instance,
+            settings,
+            database,
+            [root.root for root in roots],
+            lambda plan: console.set_totals(progress, plan.stale, STAGES),
+        )
+    if as_json:
+        console.print_json(summary)
+    else:
+        console.print_sync_summary(summary)
+    if summary.aborted:
+        raise RagError(summary.aborted, hint="what has landed stays; `rag sync` does the rest")
+    if summary.failures:
+        raise typer.Exit(EXIT_DOCUMENTS_FAILED)
+
+
+@app.command()
+def plan(as_json: JsonOption = False) -> None:
+    """Show what is stale in the store, as ranges of Dagster partitions; no folder is looked at.
+
+    Example: rag plan --json
+    """
+    from assets.automation import stale_ranges
+    from assets.launch import open_instance
+    from rag_pipeline.console import output as console
+    from rag_pipeline.sync.refresh import current_plan
+
+    with open_database() as (settings, database), open_instance(settings) as instance:
+        found = current_plan(settings, database)
+        ranges = stale_ranges(instance, settings, found)
+    if as_json:
+        console.print_json({"stale": found.stale, "ranges": ranges, "current": found.current})
+        return
+    for first, last, count in ranges:
+        console.out.print(f"{first}...{last}  [dim]{count} documents[/]")
+    console.out.print(
+        f"{len(found.stale)} documents to be done, {found.current} up to date, "
+        f"{len(found.failed)} failed for good"
+    )
+
+
+@app.command()
+def status(as_json: JsonOption = False) -> None:
+    """Show how much the store holds, what waits, and what failed and why.
+
+    Example: rag status --json
+    """
+    from rag_pipeline.console import output as console
+    from rag_pipeline.store.documents import list_documents
+    from rag_pipeline.store.sources import list_roots
+    from rag_pipeline.store.statistics import count_everything
+    from rag_pipeline.sync.refresh import current_plan
+
+    with open_database() as (settings, database):
+        stale = len(current_plan(settings, database).stale)
+        with database.connection() as connection:
+            counts = count_everything(connection)
+            documents = list_documents(connection)
+            roots = list_roots(connection)
+    if as_json:
+        found = {"counts": counts, "stale": stale, "documents": documents, "folders": roots}
+        console.print_json(found)
+    else:
+        console.print_status(counts, stale, documents, roots)
+
+
+@app.command()
+def retry(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="File names or hashes; none = all failed ones.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Try failed documents again now.
+
+    Example: rag retry damaged.pdf
+    """
+    from rag_pipeline.errors import SourceError
+    from rag_pipeline.store.documents import forget_failures, list_documents
+
+    with open_database() as (settings, database):
+        with database.connection() as connection:
+            failed = [d for d in list_documents(connection) if d.status == "failed"]
+            wanted = [
+                document.source_hash
+                for document in failed
+                if not names
+                or document.source_hash in names
+                or any(Path(uri).name in names or uri in names for uri in document.uris)
+            ]
+            if names and not wanted:
+                raise SourceError(
+                    f"no failed document is called {', '.join(names)}", hint="see `rag status`"
+                )
+            forget_failures(connection, wanted)
+        run(settings, database, [], as_json)
+
+
+@app.command(hidden=True)
+def demo() -> None:
+    """Sync the samples, search in two languages, and answer one question."""
+    from rag_pipeline.console.demonstration import run_demo
+
+    with open_database() as (settings, database):
+        run_demo(settings, database, run)
