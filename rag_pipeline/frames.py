@@ -34,7 +34,9 @@ ROLES = (
 )
 FURNITURE_ROLES = frozenset({"page_header", "page_footer", "contents_entry"})
 """Roles that never reach a chunk's text."""
-CHUNK_KINDS = ("text", "procedure", "list", "table", "code")
+SECTION = "section"
+"""Kind of a chunk that is the parent of others: context for an answer, never searched itself."""
+CHUNK_KINDS = ("text", "procedure", "list", "table", "code", SECTION)
 TRAIL_SEPARATOR = " > "
 
 
@@ -99,6 +101,10 @@ class Chunks(pa.DataFrameModel):
     kind: Series[str] = pa.Field(isin=CHUNK_KINDS, description="What the chunk mostly holds")
     breadcrumb_trail: Series[str] = pa.Field(description="Headings above the chunk's first block")
     content: Series[str] = pa.Field(description="The chunk's text, without the trail")
+    context: Series[object] = pa.Field(
+        nullable=True,
+        description="A sentence by a language model that places the chunk in its document, or null",
+    )
     token_count: Series[int] = pa.Field(
         ge=0, description="Tokens of trail and content in the embedding model's vocabulary"
     )

@@ -41,6 +41,7 @@ def chunks_frame(drafts: list[ChunkDraft]) -> pd.DataFrame:
             "kind": [d.kind for d in drafts],
             "breadcrumb_trail": [d.breadcrumb_trail for d in drafts],
             "content": [d.content for d in drafts],
+            "context": pd.array([None] * len(drafts), dtype=object),
             "token_count": [d.token_count for d in drafts],
             "page_start": [min(box[0] for box in d.boxes) for d in drafts],
             "page_end": [max(box[0] for box in d.boxes) for d in drafts],

@@ -32,6 +32,11 @@ class DocumentState:
     is_intact: bool = True
     uris: Sequence[str] = ()
     """Every file with this content."""
+    roots: Sequence[str] = ()
+    """The root of each; the first one's settings are the document's."""
+    page_count: int | None = None
+    size: int = 0
+    """Bytes."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ class Landing:
     search_vectors: list[str]
     lexeme_counts: list[int]
     embeddings: np.ndarray[Any, np.dtype[np.float32]]
+    sections: pd.DataFrame | None = None
+    """Rows of a chunks frame that are the parents of others; not searched themselves."""
 
 
 def document_states(
@@ -93,26 +100,35 @@ def list_documents(connection: Connection[TupleRow]) -> list[DocumentRow]:
 def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> bool:
     """Replace a document's chunks and vectors, in the caller's transaction.
 
-    Readers see the old or the new, never half, never none. Returns False, and writes nothing, if
+    Readers see the old or the new, never half, never none. Other spaces keep the vectors of texts
+    that stayed the same, so that they answer until this one is complete. Returns False, and writes nothing, if
     the document's last file has gone meanwhile.
     """
-    if queries.lock_document(connection, source_hash=landing.source_hash) is None:
+    source_hash = landing.source_hash
+    if queries.lock_document(connection, source_hash=source_hash) is None:
         return False
-    queries.delete_chunks(connection, source_hash=landing.source_hash)
+    has_other_spaces = bool(queries.count_other_spaces(connection, space_id=space_id))
+    if has_other_spaces:
+        queries.keep_other_vectors(connection, source_hash=source_hash, space_id=space_id)
+    queries.delete_chunks(connection, source_hash=source_hash)
+    queries.delete_sections(connection, source_hash=source_hash)
     _copy_chunks(connection, landing)
+    _copy_sections(connection, landing)
+    if has_other_spaces:
+        queries.restore_other_vectors(connection, source_hash=source_hash, space_id=space_id)
+        queries.drop_kept_vectors(connection)
     chunk_ids = [
-        chunk_id
-        for (chunk_id,) in queries.list_chunk_ids(connection, source_hash=landing.source_hash)
+        chunk_id for (chunk_id,) in queries.list_chunk_ids(connection, source_hash=source_hash)
     ]
     with connection.cursor() as cursor, cursor.copy(queries.copy_chunk_embeddings.sql) as copy:
         copy.set_types(["int8", "int4", "halfvec"])
         for chunk_id, vector in zip(chunk_ids, landing.embeddings, strict=True):
             copy.write_row((chunk_id, space_id, HalfVector(vector)))
-    queries.delete_superseded(connection, source_hash=landing.source_hash)
+    queries.delete_superseded(connection, source_hash=source_hash)
     queries.mark_statistics_stale(connection)
     queries.mark_ready(
         connection,
-        source_hash=landing.source_hash,
+        source_hash=source_hash,
         title=landing.title,
         page_count=landing.page_count,
         language=landing.language,
@@ -138,13 +154,14 @@ def _copy_chunks(connection: Connection[TupleRow], landing: Landing) -> None:
         frame["regions"].tolist(),
         frame["content_hash"].tolist(),
         frame["metadata"].tolist(),
+        [None if pd.isna(value) else value for value in frame["context"]],
         landing.search_vectors,
         landing.lexeme_counts,
         strict=True,
     )
     with connection.cursor() as cursor, cursor.copy(queries.copy_chunks.sql) as copy:
         for row in columns:
-            *head, regions, content_hash, metadata, search_vector, lexeme_count = row
+            *head, regions, content_hash, metadata, context, search_vector, lexeme_count = row
             copy.write_row(
                 (
                     landing.source_hash,
@@ -152,11 +169,24 @@ def _copy_chunks(connection: Connection[TupleRow], landing: Landing) -> None:
                     Jsonb(regions),
                     content_hash,
                     Jsonb(metadata),
+                    context,
                     landing.language,
                     search_vector,
                     lexeme_count,
                 )
             )
+
+
+def _copy_sections(connection: Connection[TupleRow], landing: Landing) -> None:
+    if landing.sections is None or landing.sections.empty:
+        return
+    columns = (
+        "chunk_index breadcrumb_trail content token_count page_start page_end regions".split()
+    )
+    rows = zip(*(landing.sections[name].tolist() for name in columns), strict=True)
+    with connection.cursor() as cursor, cursor.copy(queries.copy_sections.sql) as copy:
+        for *head, regions in rows:
+            copy.write_row((landing.source_hash, *head, Jsonb(regions)))
 
 
 def merge_fingerprints(

@@ -25,6 +25,29 @@ class EmbeddingSpace:
     model: str
     dimensions: int
     state: str
+    pinned: bool = False
+    version: str = ""
+
+    @property
+    def name(self) -> str:
+        """What `rag spaces` calls it: `local/multilingual-e5-small/384@1`."""
+        return f"{self.provider}/{self.model}/{self.dimensions}@{self.version}"
+
+
+@dataclass(frozen=True)
+class SpaceRow:
+    """A space as `rag spaces list` shows it."""
+
+    space: EmbeddingSpace
+    vectors: int
+    cached: int
+    chunks: int
+    """Chunks of the whole store: the space is complete when it has a vector for each."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Every chunk has a vector in it."""
+        return self.vectors >= self.chunks
 
 
 def ensure_space(
@@ -53,6 +76,49 @@ def activate_space(connection: Connection[TupleRow], space_id: int) -> None:
     """Let searches use this space, in the caller's transaction."""
     queries.retire_active_space(connection, space_id=space_id)
     queries.activate_space(connection, space_id=space_id)
+
+
+def active_space(connection: Connection[TupleRow]) -> EmbeddingSpace | None:
+    """Return the space that searches use, if there is one."""
+    row = queries.active_space(connection)
+    return EmbeddingSpace(*row) if row else None
+
+
+def list_spaces(connection: Connection[TupleRow]) -> list[SpaceRow]:
+    """Return every space, the active one first."""
+    return [
+        SpaceRow(
+            EmbeddingSpace(space_id, provider, model, dimensions, state, pinned, version),
+            vectors,
+            cached,
+            chunks,
+        )
+        for (
+            space_id,
+            provider,
+            model,
+            dimensions,
+            version,
+            state,
+            pinned,
+            vectors,
+            cached,
+            chunks,
+        ) in queries.list_spaces(connection)
+    ]
+
+
+def pin_space(connection: Connection[TupleRow], space_id: int | None) -> None:
+    """Keep this space active whatever the settings name; None lets the settings decide again."""
+    queries.pin_space(connection, space_id=space_id)
+
+
+def drop_space(connection: Connection[TupleRow], space_id: int) -> None:
+    """Delete a space with its vectors, its cache and its index, in the caller's transaction."""
+    connection.execute(
+        sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(_index_name(space_id)))
+    )
+    queries.delete_space(connection, space_id=space_id)
 
 
 def cached_vectors(
@@ -87,7 +153,7 @@ def ensure_index(connection: Connection[TupleRow], space: EmbeddingSpace) -> boo
     Built after the first load: that is several times faster than filling an index row by row, and
     the graph is better. Later rows go into the index as they land.
     """
-    name = f"chunk_embedding_hnsw_{space.space_id}"
+    name = _index_name(space.space_id)
     if queries.has_index(connection, index_name=name):
         return False
     if not queries.count_space_vectors(connection, space_id=space.space_id):
@@ -104,3 +170,7 @@ def ensure_index(connection: Connection[TupleRow], space: EmbeddingSpace) -> boo
         )
     )
     return True
+
+
+def _index_name(space_id: int) -> str:
+    return f"chunk_embedding_hnsw_{space_id}"

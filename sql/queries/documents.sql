@@ -12,7 +12,11 @@ SELECT
     d.failure_count,
     d.chunk_count = coalesce(h.chunks, 0) AND coalesce(h.chunks, 0) = coalesce(h.vectors, 0)
         AS is_intact,
-    ARRAY(SELECT s.uri FROM source AS s WHERE s.source_hash = d.source_hash ORDER BY s.uri) AS uris
+    ARRAY(SELECT s.uri FROM source AS s WHERE s.source_hash = d.source_hash ORDER BY s.uri) AS uris,
+    ARRAY(SELECT s.root FROM source AS s WHERE s.source_hash = d.source_hash ORDER BY s.uri)
+        AS roots,
+    d.page_count,
+    (SELECT max(s.size) FROM source AS s WHERE s.source_hash = d.source_hash) AS size
 FROM document AS d
 LEFT JOIN (
     SELECT c.source_hash, count(*) AS chunks, count(ce.chunk_id) AS vectors
@@ -41,10 +45,18 @@ WHERE d.superseded_by = :source_hash
 -- name: delete_chunks(source_hash)!
 DELETE FROM chunk WHERE source_hash = :source_hash;
 
+-- name: delete_sections(source_hash)!
+DELETE FROM section WHERE source_hash = :source_hash;
+
+-- name: copy_sections()#
+COPY section (
+    source_hash, section_index, breadcrumb_trail, content, token_count, page_start, page_end, regions
+) FROM STDIN;
+
 -- name: copy_chunks()#
 COPY chunk (
     source_hash, chunk_index, parent_index, kind, breadcrumb_trail, content, token_count, page_start,
-    page_end, regions, content_hash, metadata, language, search_vector, lexeme_count
+    page_end, regions, content_hash, metadata, context, language, search_vector, lexeme_count
 ) FROM STDIN;
 
 -- name: list_chunk_ids(source_hash)

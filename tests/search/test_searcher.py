@@ -58,6 +58,7 @@ def searcher(server_url: str, models_dir: Path) -> Iterator[Searcher]:
                         "kind": "text",
                         "breadcrumb_trail": "",
                         "content": texts,
+                        "context": None,
                         "token_count": 1,
                         "page_start": range(1, len(texts) + 1),
                         "page_end": range(1, len(texts) + 1),

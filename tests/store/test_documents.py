@@ -44,6 +44,7 @@ def chunks(*texts: str) -> pd.DataFrame:
                 "kind": "text",
                 "breadcrumb_trail": "Pump > Filter",
                 "content": list(texts),
+                "context": None,
                 "token_count": 3,
                 "page_start": 1,
                 "page_end": 2,
