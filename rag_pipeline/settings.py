@@ -34,6 +34,19 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+ParserName = Literal["local", "document_ai", "auto"]
+StrategyName = Literal[
+    "contextual",
+    "fixed_size",
+    "sentence",
+    "paragraph",
+    "recursive",
+    "by_headers",
+    "semantic",
+    "code",
+]
+
+
 class SourceSettings(Section):
     """One folder of documents."""
 
@@ -43,6 +56,12 @@ class SourceSettings(Section):
     tags: list[str] = Field(default=[], description="Tags kept with every document of the source")
     readers: list[str] = Field(
         default=["public"], description="Who may read the documents; stored, not enforced yet"
+    )
+    parser: ParserName | None = Field(
+        default=None, description="Parser of this source; unset = parsing.parser"
+    )
+    strategy: StrategyName | None = Field(
+        default=None, description="Chunker of this source; unset = chunking.strategy"
     )
 
 
@@ -130,20 +149,47 @@ class StructureSettings(Section):
         default=8, ge=1, description="Pages from which a document may have a cover of its own"
     )
     cover_pages: int = Field(default=3, ge=0, description="Pages that may be covers")
+    kicker_size: float = Field(
+        default=1.25, ge=1, description="Size of a title over that of the small line above it"
+    )
+    kicker_distance: float = Field(
+        default=1.5, ge=0, description="Room between the two, in sizes of the title, at most"
+    )
+    label_size: float = Field(
+        default=1.3, ge=1, description="Size over the text's below which figures' texts are labels"
+    )
 
 
 class ChunkingSettings(Section):
     """How blocks become chunks."""
 
-    strategy: Literal["contextual"] = Field(default="contextual", description="The chunker")
+    strategy: StrategyName = Field(
+        default="contextual", description="The chunker; docs/chunking.md says which for what"
+    )
     target_tokens: int = Field(
         default=400, ge=32, le=8192, description="Token budget of a chunk, trail included"
+    )
+    overlap_tokens: int = Field(
+        default=64, ge=0, le=4096, description="Repeated by the next chunk: fixed_size, sentence"
+    )
+    min_tokens: int = Field(
+        default=32, ge=0, description="Chunks below it join a neighbour where the budget allows"
+    )
+    unit: Literal["tokens", "characters"] = Field(
+        default="tokens", description="What recursive measures: the budget and the minimum"
+    )
+    separators: list[str] = Field(
+        default=[],
+        description="Of recursive, the coarsest first; none = paragraphs, lines, sentences, words",
     )
     major_heading_level: int = Field(
         default=2, ge=1, le=9, description="Small sections merge below it, never across it"
     )
     small_section_tokens: int = Field(
         default=128, ge=0, description="Sections below it merge with neighbours; 0 = never"
+    )
+    parent_tokens: int = Field(
+        default=2048, ge=0, description="Token budget of a parent, a section's text; 0 = no parents"
     )
 
 
@@ -183,6 +229,12 @@ class SyncSettings(Section):
     attempts: int = Field(
         default=2, ge=1, le=10, description="Tries per document at errors that may pass"
     )
+    max_cost_usd: float | None = Field(
+        default=None,
+        ge=0,
+        description="A sync that is estimated to cost more stops before its first call; unset = no "
+        "limit",
+    )
     schedule: str = Field(default="0 2 * * *", description="Cron expression of the nightly sync")
     timezone: str = Field(default="UTC", description="Time zone of the schedule")
 
@@ -217,6 +269,11 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = Field(default=EmbeddingSettings(), description="The model")
     search: SearchSettings = Field(default=SearchSettings(), description="The query layer")
     sync: SyncSettings = Field(default=SyncSettings(), description="How a sync runs")
+    prices: dict[str, float] = Field(
+        default={},
+        description="US dollars by `PROVIDER/MODEL`: per million tokens, for `document_ai/…` per "
+        "thousand pages; goes before the built-in list",
+    )
 
     @classmethod
     def settings_customise_sources(
