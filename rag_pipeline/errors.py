@@ -11,7 +11,12 @@ RagError
 │   │   ├── NotAPdfError             the content is not what the name says
 │   │   ├── EncryptedPdfError        a password is needed
 │   │   ├── DamagedPdfError          truncated or corrupt
-│   │   └── NoTextError              pages without any readable text
+│   │   ├── UnsupportedFileError     a format that no reader knows
+│   │   ├── DamagedFileError         a file of another format, truncated or corrupt
+│   │   ├── UnsafeFileError          a file that would grow without bound
+│   │   ├── MissingLibraryError      the format's optional library is not installed
+│   │   ├── NoTextError              pages without any readable text
+│   │   └── ParserServiceError       a parsing service gave no (whole) answer; tried again
 │   ├── ChangedMeanwhileError    the file is not the one that was scanned
 │   ├── UpstreamMissingError     a stage was asked for whose input is not current
 │   ├── InternalError            a fault of this program, met by one document
@@ -25,6 +30,8 @@ RagError
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class RagError(Exception):
@@ -121,8 +128,35 @@ class DamagedPdfError(ParseError):
     """The file is truncated or corrupt."""
 
 
+class UnsupportedFileError(ParseError):
+    """By its content the file has a format that no reader knows, or needs a password."""
+
+
+class DamagedFileError(ParseError):
+    """A file of another format than PDF is truncated or corrupt."""
+
+
+class UnsafeFileError(ParseError):
+    """Reading the file would take memory without bound: a decompression or entity bomb."""
+
+
+class MissingLibraryError(ParseError):
+    """The optional library that reads the format is not installed, or is not as expected."""
+
+    permanent = False
+
+
 class NoTextError(ParseError):
     """The file opens, but no page has text that can be read."""
+
+
+class ParserServiceError(ParseError):
+    """A parsing service gave no answer in time, or a reply that failed the checks.
+
+    What was paid for up to then is kept, so that the next try asks for the rest only.
+    """
+
+    permanent = False
 
 
 class ChangedMeanwhileError(DocumentError):
@@ -150,9 +184,28 @@ class WorkerCrashError(DocumentError):
 
 
 class EmbeddingError(DocumentError):
-    """Texts could not be embedded; the next sync tries again."""
+    """Texts could not be embedded; the next sync tries again.
+
+    `bad_texts` are the indices of the texts (or groups) at fault, where it is the texts: all
+    others of the call were embedded. Empty, where it is the service or the machine.
+    """
 
     permanent = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        document: str | None = None,
+        page: int | None = None,
+        hint: str | None = None,
+        bad_texts: Sequence[int] = (),
+    ) -> None:
+        super().__init__(message, document=document, page=page, hint=hint)
+        self.bad_texts = tuple(bad_texts)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (*super().__reduce__(), {"bad_texts": self.bad_texts})
 
 
 class EmbeddingReplyError(EmbeddingError):

@@ -14,18 +14,74 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
 
+from rag_pipeline.embedding_models import Provider, resolve_model
 from rag_pipeline.errors import SettingsError
 
 SETTINGS_FILE = "rag.toml"
+KEY_VARIABLES = {
+    "openai": "OPENAI_API_KEY",
+    "voyage": "VOYAGE_API_KEY",
+    "vertex": "GOOGLE_API_KEY",
+}
+"""Where each provider's own tools look for its key; read where RAG_EMBEDDING__API_KEY is unset."""
 OTHER_VARIABLES = frozenset({"RAG_HOME", "RAG_BENCH_DATA", "RAG_BENCH_PYTHON"})
 """Variables of the project that are no settings."""
+
+
+SOURCE_CODE = {
+    "py": "python",
+    "pyi": "python",
+    "js": "javascript",
+    "mjs": "javascript",
+    "cjs": "javascript",
+    "jsx": "javascript",
+    "ts": "typescript",
+    "tsx": "typescript",
+    "rs": "rust",
+    "go": "go",
+    "java": "java",
+    "kt": "kotlin",
+    "scala": "scala",
+    "swift": "swift",
+    "c": "c",
+    "h": "c",
+    "cc": "cpp",
+    "cpp": "cpp",
+    "cxx": "cpp",
+    "hpp": "cpp",
+    "cs": "csharp",
+    "rb": "ruby",
+    "php": "php",
+    "pl": "perl",
+    "lua": "lua",
+    "r": "r",
+    "jl": "julia",
+    "sh": "bash",
+    "bash": "bash",
+    "ps1": "powershell",
+    "sql": "sql",
+}
+"""Languages of source code, by the ending of a file's name."""
+DOCUMENT_ENDINGS = (
+    "pdf docx pptx xlsx odt rtf epub html htm xhtml eml md markdown txt text csv tsv"
+).split()
+DEFAULT_INCLUDE = [f"**/*.{ending}" for ending in (*DOCUMENT_ENDINGS, *SOURCE_CODE)]
+"""Files that a source takes unless it says otherwise: every format that can be read."""
+DEFAULT_EXCLUDE = [
+    "**/~$*",
+    "**/.git/**",
+    "**/.venv/**",
+    "**/node_modules/**",
+    "**/__pycache__/**",
+]
+"""Files that a source leaves out: locks of Office, and what tools put into folders of code."""
 
 
 class Section(BaseModel):
@@ -51,8 +107,10 @@ class SourceSettings(Section):
     """One folder of documents."""
 
     path: str = Field(description="Folder, relative to the project folder or absolute")
-    include: list[str] = Field(default=["**/*.pdf"], description="Globs of the files to take")
-    exclude: list[str] = Field(default=[], description="Globs of the files to leave out")
+    include: list[str] = Field(default=DEFAULT_INCLUDE, description="Globs of the files to take")
+    exclude: list[str] = Field(
+        default=DEFAULT_EXCLUDE, description="Globs of the files to leave out"
+    )
     tags: list[str] = Field(default=[], description="Tags kept with every document of the source")
     readers: list[str] = Field(
         default=["public"], description="Who may read the documents; stored, not enforced yet"
@@ -68,6 +126,11 @@ class SourceSettings(Section):
 class ParsingSettings(Section):
     """How files become blocks."""
 
+    parser: Literal["local", "document_ai", "auto"] = Field(
+        default="local",
+        description="Who reads PDFs and images: this machine, Google Document AI, or the machine"
+        " first and Document AI for pages that need it (docs/document-ai.md)",
+    )
     ignore_outline: bool = Field(
         default=False, description="Do not use bookmarks and tags as hints (for benchmarks)"
     )
@@ -80,6 +143,105 @@ class ParsingSettings(Section):
     ocr: Literal["auto", "off"] = Field(
         default="auto", description="Read pages without text by Tesseract, where it is installed"
     )
+    main_content: bool = Field(
+        default=True, description="Of web pages take the main content, not menus and footers"
+    )
+    max_unpacked_mb: int = Field(
+        default=500, ge=1, description="Megabytes that an Office, EPUB or ODT file may unpack to"
+    )
+    max_unpacked_ratio: int = Field(
+        default=200, ge=1, description="Times its size that it may unpack to, beyond 10 MB"
+    )
+
+
+class DocumentAiSettings(Section):
+    """Google Document AI; used where `parsing.parser` is `document_ai` or `auto`."""
+
+    project: str = Field(default="", description="Google Cloud project")
+    location: str = Field(default="us", description="Where the processor is: us, eu, or a region")
+    processor: str = Field(
+        default="", description="Id of the processor, or its full name `projects/…/processors/…`"
+    )
+    processor_version: str | None = Field(
+        default=None, description="Version of the processor; unset = its default version"
+    )
+    processor_type: Literal["ocr", "form_parser", "layout_parser"] = Field(
+        default="ocr", description="What the processor is; limits, options and price depend on it"
+    )
+    credentials_file: Path | None = Field(
+        default=None, description="Key file of a service account; unset = default credentials"
+    )
+    mode: Literal["online", "batch", "auto"] = Field(
+        default="online",
+        description="Requests page by page range, jobs through Cloud Storage, or jobs for large"
+        " documents only",
+    )
+    bucket: str | None = Field(
+        default=None, description="`gs://bucket/prefix` that batch jobs read from and write to"
+    )
+    batch_min_pages: int = Field(
+        default=100, ge=1, description="Pages from which `auto` mode makes a job of a document"
+    )
+    pages_per_request: int = Field(
+        default=15, ge=1, le=30, description="Pages of an online request; above 15 imageless only"
+    )
+    imageless: bool = Field(
+        default=False, description="Ask for imageless processing, which allows 30 pages a request"
+    )
+    page_ranges: Literal["select", "split"] = Field(
+        default="select",
+        description="Send the file and name its pages, or send files with just those pages;"
+        " large files and the layout parser's are always split",
+    )
+    max_request_megabytes: float = Field(
+        default=20, gt=0, le=40, description="Size of the file in a request; larger ones are split"
+    )
+    max_concurrent_requests: int = Field(
+        default=4, ge=1, le=100, description="Requests at once, per parsing process"
+    )
+    requests_per_minute: int = Field(
+        default=120, ge=1, description="Requests a minute at most, per parsing process"
+    )
+    timeout_seconds: float = Field(
+        default=300, gt=0, description="One deadline for a request with all its repeats"
+    )
+    batch_timeout_minutes: float = Field(
+        default=360, gt=0, description="How long a batch job is waited for"
+    )
+    language_hints: list[str] = Field(
+        default=[], description="Languages to expect (BCP 47), where detection is not enough"
+    )
+    native_pdf_text: bool = Field(
+        default=False, description="OCR takes the text that a PDF carries instead of its picture"
+    )
+    style_info: bool = Field(
+        default=False, description="OCR tells weight and slant of text; a paid add-on"
+    )
+    math: bool = Field(default=False, description="OCR reads formulas as LaTeX; a paid add-on")
+    auto_score: float = Field(
+        default=0.5, gt=0, le=1, description="Score from which `auto` sends a page"
+    )
+    auto_document_share: float = Field(
+        default=0.8, gt=0, le=1, description="Share of such pages from which all are sent"
+    )
+    endpoint: str | None = Field(
+        default=None,
+        description="Host of the service, unset = the location's; `http://…` is spoken to without"
+        " TLS and credentials",
+    )
+    storage_endpoint: str | None = Field(
+        default=None, description="URL of Cloud Storage, unset = Google's; `http://…` likewise"
+    )
+
+    @model_validator(mode="after")
+    def _pages_fit_the_mode(self) -> DocumentAiSettings:
+        if self.pages_per_request > 15 and not self.imageless:
+            raise ValueError("pages_per_request above 15 needs imageless = true")
+        if self.mode == "batch" and not self.bucket:
+            raise ValueError('mode = "batch" needs a bucket ("gs://bucket/prefix")')
+        if self.bucket and not self.bucket.startswith("gs://"):
+            raise ValueError("bucket is written gs://bucket/prefix")
+        return self
 
 
 class StructureSettings(Section):
@@ -194,13 +356,65 @@ class ChunkingSettings(Section):
 
 
 class EmbeddingSettings(Section):
-    """Which model turns chunks into vectors."""
+    """Which model turns chunks into vectors; docs/models.md says which for what.
 
-    provider: Literal["local"] = Field(default="local", description="Who computes the vectors")
-    model: str = Field(default="multilingual-e5-small", description="Name of the model")
-    dimensions: int = Field(default=384, ge=1, le=4000, description="Length of a vector")
+    `model` and `dimensions` are resolved when the settings are made: readers see the model's full
+    name and true dimensions. Raises `SettingsError` for what the provider does not have.
+    """
+
+    provider: Provider = Field(default="local", description="Who computes the vectors")
+    model: str = Field(default="", description='Name of the model; "" = the provider\'s default')
+    dimensions: int = Field(
+        default=0, ge=0, description="Length of a vector, 4000 at most; 0 = the model's own"
+    )
+    model_path: Path | None = Field(
+        default=None, description="Folder of another local model: model.onnx and tokenizer.json"
+    )
+    document_prefix: str | None = Field(
+        default=None, description="Set before a text to be found; unset = the model's own"
+    )
+    query_prefix: str | None = Field(
+        default=None, description="Set before a question; unset = the model's own"
+    )
+    max_tokens: int = Field(
+        default=0, ge=0, description="Longer texts are split and averaged; 0 = the model's limit"
+    )
     batch_size: int = Field(default=16, ge=1, le=2048, description="Texts computed at once")
     threads: int = Field(default=0, ge=0, description="Threads of the local model; 0 = all cores")
+    api_key: SecretStr | None = Field(
+        default=None,
+        description="Only by RAG_EMBEDDING__API_KEY; unset = the provider's own variable",
+    )
+    base_url: str | None = Field(
+        default=None, description="Another server that speaks the provider's protocol"
+    )
+    project: str | None = Field(default=None, description="Google Cloud project of vertex")
+    location: str = Field(default="us-central1", description="Google Cloud region of vertex")
+    tokens_per_minute: int = Field(
+        default=0, ge=0, description="Tokens sent in a minute, at most; 0 = as many as are taken"
+    )
+    requests_per_minute: int = Field(
+        default=0, ge=0, description="Requests in a minute, at most; 0 = as many as are taken"
+    )
+    max_concurrent_requests: int = Field(default=4, ge=1, le=100, description="Requests at once")
+    deadline_seconds: float = Field(
+        default=120, gt=0, description="One deadline for a request with all its repeats"
+    )
+
+    @model_validator(mode="after")
+    def _resolve(self) -> EmbeddingSettings:
+        model, dimensions = resolve_model(
+            self.provider,
+            self.model,
+            self.dimensions,
+            model_path=self.model_path,
+            document_prefix=self.document_prefix,
+            max_tokens=self.max_tokens,
+        )
+        # The instance is not shared yet; afterwards it is frozen.
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "dimensions", dimensions)
+        return self
 
 
 class SearchWeights(Section):
@@ -264,6 +478,9 @@ class Settings(BaseSettings):
     )
     sources: list[SourceSettings] = Field(default=[], description="Folders of documents")
     parsing: ParsingSettings = Field(default=ParsingSettings(), description="Files to blocks")
+    document_ai: DocumentAiSettings = Field(
+        default=DocumentAiSettings(), description="Google Document AI"
+    )
     structure: StructureSettings = Field(default=StructureSettings(), description="Rules")
     chunking: ChunkingSettings = Field(default=ChunkingSettings(), description="Blocks to chunks")
     embedding: EmbeddingSettings = Field(default=EmbeddingSettings(), description="The model")
@@ -274,6 +491,22 @@ class Settings(BaseSettings):
         description="US dollars by `PROVIDER/MODEL`: per million tokens, for `document_ai/…` per "
         "thousand pages; goes before the built-in list",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_embedding(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Read the provider's own variable for its key; paths start at the project folder."""
+        section = values.get("embedding")
+        if not isinstance(section, dict):
+            return values
+        section = dict(section)
+        variable = KEY_VARIABLES.get(section.get("provider", ""))
+        if variable and not section.get("api_key") and os.environ.get(variable):
+            section["api_key"] = os.environ[variable]
+        if section.get("model_path"):
+            project_dir = Path(values.get("project_dir", "")).resolve()
+            section["model_path"] = project_dir / section["model_path"]
+        return {**values, "embedding": section}
 
     @classmethod
     def settings_customise_sources(
@@ -306,6 +539,11 @@ class Settings(BaseSettings):
             raise SettingsError(
                 f"{file.name}: database_url may hold a password",
                 hint="set the environment variable RAG_DATABASE_URL instead",
+            )
+        if "api_key" in values.get("embedding", {}):
+            raise SettingsError(
+                f"{file.name}: embedding.api_key is a secret",
+                hint="set the environment variable RAG_EMBEDDING__API_KEY instead",
             )
         values["project_dir"] = folder
         _refuse_unknown_variables()

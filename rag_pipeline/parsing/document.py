@@ -23,6 +23,7 @@ from rag_pipeline.parsing.second_engine import SecondEngine
 from rag_pipeline.parsing.tags import is_tagged, sensible_headings
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import detect_language, one_line
+from rag_pipeline.usage import Usage
 
 PARSER_VERSION = "2"
 """Part of the fingerprint of parsed documents: a new value parses all of them again."""
@@ -40,6 +41,8 @@ class ParsedDocument:
     """ISO 639-1 code, or `und`."""
     warnings: list[str] = field(default_factory=list)
     """What the reader should know: pages without text, unreadable fonts, hidden text."""
+    usage: list[Usage] = field(default_factory=list)
+    """What a paid service was asked for; nothing for what came from stored replies."""
 
 
 class Parser(Protocol):
