@@ -92,13 +92,13 @@ def documents(
             LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
         ),
     ):
-        run = pipeline.context(store)
+        run = pipeline.context(store, context.run_id)
         landed = False
         for outcome in process_documents(run, keys, wanted):
             if outcome.error is not None:
                 failures[outcome.source_hash] = outcome.error
             landed = landed or any(report.stage == EMBEDDINGS for report in outcome.done)
-            yield from outcome_events(outcome, wanted, run.fingerprints)
+            yield from outcome_events(outcome, wanted)
         # `rag sync` finishes once, after its last run.
         if landed and PLANNED_TAG not in context.run.tags:
             finish(run)

@@ -14,7 +14,7 @@ OUTLINE_LINES = 200
 
 
 def outcome_events(
-    outcome: Outcome, wanted: tuple[str, ...], fingerprints: dict[str, str]
+    outcome: Outcome, wanted: tuple[str, ...]
 ) -> Iterator[dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation]:
     """Yield the events of one document: a materialization for each wanted stage that is current.
 
@@ -24,7 +24,7 @@ def outcome_events(
     done = {report.stage: report for report in outcome.done}
     for stage in wanted:
         if stage in done or stage in outcome.reused:
-            yield _materialization(outcome, stage, done.get(stage), fingerprints)
+            yield _materialization(outcome, stage, done.get(stage))
     if outcome.error is not None and outcome.failed_stage is not None:
         yield dg.AssetObservation(
             outcome.failed_stage,
@@ -36,8 +36,9 @@ def outcome_events(
 
 
 def _materialization(
-    outcome: Outcome, stage: str, report: StageReport | None, fingerprints: dict[str, str]
+    outcome: Outcome, stage: str, report: StageReport | None
 ) -> dg.AssetMaterialization:
+    fingerprints = outcome.fingerprints
     tags = {
         "dagster/code_version": CODE_VERSIONS[stage],
         "dagster/data_version": data_version(outcome.source_hash, fingerprints[stage]),

@@ -6,7 +6,7 @@ from rag_pipeline.embedding import create_embedder
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
 from rag_pipeline.sync.execute import SyncContext
-from rag_pipeline.sync.fingerprints import stage_fingerprints
+from rag_pipeline.sync.profiles import Profiles
 from resources.settings import SettingsResource
 
 
@@ -15,13 +15,16 @@ class PipelineResource(dg.ConfigurableResource[SyncContext]):
 
     settings: dg.ResourceDependency[SettingsResource]
 
-    def context(self, database: Database) -> SyncContext:
-        """Return everything that `process_documents` needs; models load when first used."""
+    def context(self, database: Database, run: str = "command") -> SyncContext:
+        """Return everything that `process_documents` needs; models load when first used.
+
+        `run` is what the table `usage` calls it.
+        """
         settings = self.settings.load()
         return SyncContext(
-            settings=settings,
+            profiles=Profiles(settings),
             database=database,
             artifacts=ArtifactStore(settings.artifacts_location),
             embedder=create_embedder(settings.embedding, settings.data_path / "models"),
-            fingerprints=stage_fingerprints(settings),
+            run=run,
         )

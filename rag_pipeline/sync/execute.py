@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from psycopg import Connection
@@ -18,6 +18,7 @@ from rag_pipeline.errors import (
     DatabaseUnavailableError,
     DocumentError,
     EmbeddingError,
+    ProviderError,
     RagError,
     StoreError,
     UpstreamMissingError,
@@ -37,20 +38,20 @@ from rag_pipeline.store.documents import (
 from rag_pipeline.store.embeddings import (
     EmbeddingSpace,
     activate_space,
-    cache_vectors,
-    cached_vectors,
+    active_space,
     ensure_index,
     ensure_space,
 )
 from rag_pipeline.store.statistics import refresh_statistics
+from rag_pipeline.store.usage import UsageEntry
+from rag_pipeline.sync.embed import ChunkTexts, VectorSource, batch_size
 from rag_pipeline.sync.fingerprints import EMBEDDINGS, STAGES
-from rag_pipeline.sync.plan import failed_for_good, first_stale_stage
+from rag_pipeline.sync.plan import failed_for_good, first_stale_stage, sync_plan
+from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.progress import report
+from rag_pipeline.sync.spending import Ledger
 from rag_pipeline.sync.stages import PreparedChunks, StageReport, StageResult, StageTask, run_stages
 from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool, default_workers
-
-EMBED_TOGETHER = 64
-"""Texts gathered over documents before the model is called, and sent to it at once."""
 
 logger = logging.getLogger(__name__)
 
@@ -59,11 +60,17 @@ logger = logging.getLogger(__name__)
 class SyncContext:
     """Everything that doing a plan needs."""
 
-    settings: Settings
+    profiles: Profiles
     database: Database
     artifacts: ArtifactStore
     embedder: Embedder
-    fingerprints: dict[str, str]
+    run: str = "command"
+    """What the table `usage` calls this run."""
+
+    @property
+    def settings(self) -> Settings:
+        """The project's settings; a document's own are its source's (`profiles`)."""
+        return self.profiles.settings
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,8 @@ class Outcome:
 
     source_hash: str
     name: str
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    """What its stages are made with, where the document is known."""
     done: list[StageReport] = field(default_factory=list)
     reused: list[str] = field(default_factory=list)
     failed_stage: str | None = None
@@ -83,6 +92,8 @@ class _Job:
     """A document on its way."""
 
     state: DocumentState
+    settings: Settings
+    fingerprints: dict[str, str]
     wanted: tuple[str, ...]
     todo: tuple[str, ...]
     attempts: int = 0
@@ -94,6 +105,10 @@ class _Job:
     @property
     def name(self) -> str:
         return Path(self.state.uris[0]).name
+
+    @property
+    def root(self) -> str | None:
+        return self.state.roots[0] if self.state.roots else None
 
 
 def process_documents(
@@ -120,13 +135,17 @@ def process_documents(
                 failed_stage=wanted[0],
                 error="the file is gone; materialize `sources` to bring the partitions up to date",
             )
-        elif len(source_hashes) > 1 and failed_for_good(state, context.fingerprints):
-            job = _Job(state, wanted, ())
+            continue
+        settings = context.profiles.settings_of(state)
+        fingerprints = context.profiles.fingerprints_of(state)
+        if len(source_hashes) > 1 and failed_for_good(state, fingerprints):
+            job = _Job(state, settings, fingerprints, wanted, ())
             stage = state.failure_stage if state.failure_stage in wanted else wanted[-1]
             reason = f"{state.failure_reason} (failed before, not tried again)"
-            yield Outcome(source_hash, job.name, failed_stage=stage, error=reason)
+            yield Outcome(source_hash, job.name, fingerprints, failed_stage=stage, error=reason)
         else:
-            jobs.append(_Job(state, wanted, _todo(state, wanted, context.fingerprints)))
+            todo = _todo(state, wanted, fingerprints)
+            jobs.append(_Job(state, settings, fingerprints, wanted, todo))
     yield from _Execution(context, space).run(jobs)
 
 
@@ -141,9 +160,10 @@ def finish(context: SyncContext) -> None:
     with context.database.connection() as connection:
         space = _space(context, connection)
         ensure_index(connection, space)
-        if space.state != "active":
+        if space.state != "active" and not _is_other_pinned(connection, space):
             states = document_states(connection, space.space_id, None)
-            if all(first_stale_stage(state, context.fingerprints) is None for state in states):
+            fingerprints_of = context.profiles.fingerprints_of
+            if not sync_plan(states, fingerprints_of):
                 activate_space(connection, space.space_id)
 
 
@@ -152,6 +172,12 @@ def _space(context: SyncContext, connection: Connection[TupleRow]) -> EmbeddingS
     return ensure_space(
         connection, embedder.provider, embedder.model, embedder.dimensions, EMBEDDING_VERSION
     )
+
+
+def _is_other_pinned(connection: Connection[TupleRow], space: EmbeddingSpace) -> bool:
+    """Tell whether the user chose another space by `rag spaces activate`."""
+    active = active_space(connection)
+    return active is not None and active.pinned and active.space_id != space.space_id
 
 
 def _todo(
@@ -170,15 +196,23 @@ class _Execution:
     def __init__(self, context: SyncContext, space: EmbeddingSpace) -> None:
         self._context = context
         self._space = space
+        self._ledger = Ledger(
+            context.database,
+            context.run,
+            context.settings.prices,
+            context.settings.sync.max_cost_usd,
+        )
+        self._vectors = VectorSource(context.database, context.embedder, space, self._ledger)
         self._pool = WorkerPool[StageTask, StageResult](
             run_stages, context.settings.sync.workers or default_workers()
         )
+        self._together = batch_size(context.embedder)
         self._waiting: list[tuple[_Job, StageResult, PreparedChunks]] = []
 
     def run(self, jobs: list[_Job]) -> Iterator[Outcome]:
         for job in jobs:
             if not job.todo:
-                yield Outcome(job.source_hash, job.name, reused=list(job.wanted))
+                yield Outcome(job.source_hash, job.name, job.fingerprints, reused=list(job.wanted))
         by_hash = {job.source_hash: job for job in jobs if job.todo}
         tasks = [self._task(job, job.todo) for job in by_hash.values()]
         for task, result in self._pool.run(tasks):
@@ -198,15 +232,16 @@ class _Execution:
 
     def _take(self, job: _Job, result: StageResult) -> Iterator[Outcome]:
         """Fail, note, or queue for embedding what a worker returned."""
-        if isinstance(result.error, StoreError):
-            raise result.error  # a full disk is no fault of this document
+        self._ledger.note([UsageEntry(usage, job.source_hash, job.root) for usage in result.usage])
+        if isinstance(result.error, (StoreError, ProviderError)):
+            raise result.error  # a full disk or a bad key is no fault of this document
         if result.error is not None:
             yield self._fail(job, result.failed_stage or "", result.error, result.reports)
         elif result.prepared is None:
             yield self._note_stages(job, result)
         else:
             self._waiting.append((job, result, result.prepared))
-            if sum(len(item[2].chunks) for item in self._waiting) >= EMBED_TOGETHER:
+            if sum(len(item[2].chunks) for item in self._waiting) >= self._together:
                 yield from self._embed_and_land()
 
     def _task(self, job: _Job, stages: tuple[str, ...]) -> StageTask:
@@ -215,8 +250,8 @@ class _Execution:
             tuple(job.state.uris),
             job.name,
             stages,
-            self._context.fingerprints,
-            self._context.settings,
+            job.fingerprints,
+            job.settings,
         )
 
     def _retry_from_start(self, job: _Job, result: StageResult) -> StageResult | None:
@@ -233,16 +268,13 @@ class _Execution:
 
     def _note_stages(self, job: _Job, result: StageResult) -> Outcome:
         with self._context.database.connection() as connection:
-            merge_fingerprints(connection, job.source_hash, self._fingerprints_of(result.reports))
+            merge_fingerprints(connection, job.source_hash, _made_with(job, result.reports))
         return self._outcome(job, result.reports)
-
-    def _fingerprints_of(self, reports: list[StageReport]) -> dict[str, str]:
-        return {item.stage: self._context.fingerprints[item.stage] for item in reports}
 
     def _outcome(self, job: _Job, reports: list[StageReport]) -> Outcome:
         done = {item.stage for item in reports}
         reused = [stage for stage in job.wanted if stage not in done]
-        return Outcome(job.source_hash, job.name, done=reports, reused=reused)
+        return Outcome(job.source_hash, job.name, job.fingerprints, reports, reused)
 
     def _fail(self, job: _Job, stage: str, error: RagError, reports: list[StageReport]) -> Outcome:
         # A second crash on the same file is the file's own.
@@ -250,7 +282,7 @@ class _Execution:
         permanent = (isinstance(error, DocumentError) and error.permanent) or crashed_again
         with self._context.database.connection() as connection:
             if reports:
-                merge_fingerprints(connection, job.source_hash, self._fingerprints_of(reports))
+                merge_fingerprints(connection, job.source_hash, _made_with(job, reports))
             if isinstance(error, UpstreamMissingError):
                 return self._failed_outcome(job, stage, error, reports)
             mark_failed(
@@ -259,7 +291,7 @@ class _Execution:
                 stage=stage,
                 reason=str(error),
                 permanent=permanent,
-                fingerprint=self._context.fingerprints[stage],
+                fingerprint=job.fingerprints[stage],
             )
         logger.info("%s failed at %s: %s", job.name, stage, error)
         return self._failed_outcome(job, stage, error, reports)
@@ -270,6 +302,7 @@ class _Execution:
         return Outcome(
             job.source_hash,
             job.name,
+            job.fingerprints,
             done=reports,
             reused=[s for s in job.wanted if s not in job.todo],
             failed_stage=stage,
@@ -283,7 +316,7 @@ class _Execution:
             return
         start = time.perf_counter()
         try:
-            vectors = self._embed([prepared for _, _, prepared in waiting])
+            vectors = self._vectors.vectors([self._texts(job, item) for job, _, item in waiting])
         except EmbeddingError as error:
             if len(waiting) > 1:
                 # One text may be at fault: find its document.
@@ -309,32 +342,15 @@ class _Execution:
             error.document = job.name
             yield self._fail(job, EMBEDDINGS, error, result.reports)
 
-    def _embed(self, prepared: list[PreparedChunks]) -> list[np.ndarray]:
-        """Return the vectors of each document's chunks; texts seen before come from the cache."""
-        texts = [
-            f"{trail}\n{content}"
-            for item in prepared
-            for trail, content in zip(
-                item.chunks["breadcrumb_trail"], item.chunks["content"], strict=True
-            )
-        ]
-        hashes = [hashlib.sha256(text.encode()).digest() for text in texts]
-        with self._context.database.connection() as connection:
-            vectors = cached_vectors(connection, self._space.space_id, hashes)
-        missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in vectors}
-        keys = list(missing)
-        for begin in range(0, len(keys), EMBED_TOGETHER):
-            # Cached slice by slice, in transactions of their own: a crash loses one slice at most.
-            part = keys[begin : begin + EMBED_TOGETHER]
-            computed = self._context.embedder.embed_documents([missing[key] for key in part])
-            with self._context.database.connection() as connection:
-                cache_vectors(connection, self._space.space_id, part, computed)
-            vectors.update(zip(part, computed, strict=True))
-            report(EMBEDDINGS, 0, texts=len(part))
-        report(EMBEDDINGS, len(prepared))
-        matrix = np.array([vectors[key] for key in hashes], dtype=np.float32)
-        borders = np.cumsum([len(item.chunks) for item in prepared])[:-1]
-        return np.split(matrix.reshape(len(hashes), self._space.dimensions), borders)
+    def _texts(self, job: _Job, prepared: PreparedChunks) -> ChunkTexts:
+        chunks = prepared.chunks
+        return ChunkTexts(
+            job.source_hash,
+            job.root,
+            # A contextual model reads the neighbours instead of the trail.
+            chunks["content"].tolist() if self._context.embedder.contextual else prepared.texts,
+            chunks["token_count"].tolist(),
+        )
 
     def _land(
         self,
@@ -355,8 +371,9 @@ class _Execution:
             page_count=document["page_count"],
             language=document["language"],
             warnings=warnings,
-            fingerprints=self._context.fingerprints,
+            fingerprints=job.fingerprints,
             chunks=prepared.chunks,
+            sections=prepared.sections,
             search_vectors=prepared.search_vectors,
             lexeme_counts=prepared.lexeme_counts,
             embeddings=embeddings,
@@ -372,6 +389,7 @@ class _Execution:
             return Outcome(
                 job.source_hash,
                 job.name,
+                job.fingerprints,
                 done=result.reports,
                 failed_stage=EMBEDDINGS,
                 error="the file was removed while it was processed",
@@ -385,6 +403,22 @@ class _Execution:
                 "vectors": len(embeddings),
                 "model": self._space.model,
                 "dimensions": self._space.dimensions,
+                **self._cost(job),
             },
         )
         return self._outcome(job, [*result.reports, embedded])
+
+    def _cost(self, job: _Job) -> dict[str, Any]:
+        """What the document cost in this run; nothing where no service was called."""
+        spent = self._ledger.by_document.get(job.source_hash)
+        if spent is None:
+            return {}
+        return {
+            "requests": spent.requests,
+            "tokens sent": spent.tokens,
+            "estimated USD": round(spent.usd, 6),
+        }
+
+
+def _made_with(job: _Job, reports: list[StageReport]) -> dict[str, str]:
+    return {item.stage: job.fingerprints[item.stage] for item in reports}

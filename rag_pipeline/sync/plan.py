@@ -6,7 +6,7 @@ out leaves nothing to plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -136,12 +136,15 @@ class SyncPlan:
         return bool(self.stale)
 
 
-def sync_plan(states: Iterable[DocumentState], fingerprints: Mapping[str, str]) -> SyncPlan:
-    """Decide for every document what is to be done under these fingerprints."""
+def sync_plan(
+    states: Iterable[DocumentState], fingerprints_of: Callable[[DocumentState], Mapping[str, str]]
+) -> SyncPlan:
+    """Decide for every document what is to be done under its source's fingerprints."""
     stale: dict[str, str] = {}
     failed: list[DocumentState] = []
     current = 0
     for state in states:
+        fingerprints = fingerprints_of(state)
         if failed_for_good(state, fingerprints):
             failed.append(state)
         elif (stage := first_stale_stage(state, fingerprints)) is not None:

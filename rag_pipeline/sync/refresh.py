@@ -19,8 +19,9 @@ from rag_pipeline.store.sources import (
     list_sources,
     register_roots,
 )
-from rag_pipeline.sync.fingerprints import STAGES, stage_fingerprints
+from rag_pipeline.sync.fingerprints import STAGES
 from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes, sync_plan
+from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.scan import configured_roots, scan
 
 
@@ -57,7 +58,7 @@ def current_plan(
                 file.source_hash for file in list_sources(connection) if file.root in only_roots
             }
             states = [state for state in states if state.source_hash in inside]
-    return sync_plan(states, stage_fingerprints(settings))
+    return sync_plan(states, Profiles(settings).fingerprints_of)
 
 
 def refresh_sources(

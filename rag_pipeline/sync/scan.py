@@ -18,7 +18,7 @@ from pathlib import Path
 from fsspec.utils import glob_translate
 
 from rag_pipeline.errors import SourceError
-from rag_pipeline.settings import Settings
+from rag_pipeline.settings import Settings, SourceSettings
 from rag_pipeline.store.sources import SourceFile, SourceRoot
 from rag_pipeline.text import clean_text
 
@@ -42,7 +42,7 @@ def configured_roots(settings: Settings) -> list[SourceRoot]:
     """Return the folders of rag.toml as roots with absolute paths."""
     return [
         SourceRoot(
-            root=str((settings.project_dir / source.path).expanduser().resolve()),
+            root=root_of(settings, source),
             include=tuple(source.include),
             exclude=tuple(source.exclude),
             tags=tuple(source.tags),
@@ -52,6 +52,11 @@ def configured_roots(settings: Settings) -> list[SourceRoot]:
         )
         for source in settings.sources
     ]
+
+
+def root_of(settings: Settings, source: SourceSettings) -> str:
+    """Return the root of a source of rag.toml as the store knows it: an absolute path."""
+    return str((settings.project_dir / source.path).expanduser().resolve())
 
 
 def path_root(path: Path) -> SourceRoot:

@@ -21,11 +21,13 @@ from rag_pipeline.errors import (
     RagError,
     UpstreamMissingError,
 )
+from rag_pipeline.frames import SECTION
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
+from rag_pipeline.usage import Usage
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +60,9 @@ class PreparedChunks:
     """Chunks with their search vectors, ready to be embedded and landed."""
 
     chunks: pd.DataFrame
+    sections: pd.DataFrame
+    texts: list[str]
+    """What is embedded and searched of each chunk: trail, context and content."""
     search_vectors: list[str]
     lexeme_counts: list[int]
     document: dict[str, Any]
@@ -72,6 +77,8 @@ class StageResult:
     prepared: PreparedChunks | None = None
     failed_stage: str | None = None
     error: RagError | None = None
+    usage: list[Usage] = field(default_factory=list)
+    """What services were asked for, also where the document failed in the end."""
 
 
 def run_stages(task: StageTask) -> StageResult:
@@ -192,13 +199,15 @@ def _structure_metadata(structured: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _prepare(chunks: pd.DataFrame, document: dict[str, Any]) -> PreparedChunks:
+def _prepare(frame: pd.DataFrame, document: dict[str, Any]) -> PreparedChunks:
+    is_section = frame["kind"] == SECTION
+    chunks = frame[~is_section].reset_index(drop=True)
     texts = [
         f"{trail}\n{content}"
         for trail, content in zip(chunks["breadcrumb_trail"], chunks["content"], strict=True)
     ]
     vectors, counts = to_search_vectors(texts, document["language"])
-    return PreparedChunks(chunks, vectors, counts, document)
+    return PreparedChunks(chunks, frame[is_section], texts, vectors, counts, document)
 
 
 @lru_cache(maxsize=1)

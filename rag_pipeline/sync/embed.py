@@ -1,0 +1,185 @@
+"""Vectors for the chunks of several documents at once: from the cache, else from the embedder.
+
+What a text cost is noted for the document that it stands in. Vectors are cached as they come, so
+that a crash or one bad text loses little, and nothing is paid for twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from rag_pipeline.embedding import ContextualEmbedder, Embedder
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.embeddings import EmbeddingSpace, cache_vectors, cached_vectors
+from rag_pipeline.store.usage import UsageEntry
+from rag_pipeline.sync.fingerprints import EMBEDDINGS
+from rag_pipeline.sync.progress import report
+from rag_pipeline.sync.spending import Ledger
+
+Vectors = np.ndarray[Any, np.dtype[np.float32]]
+LOCAL_BATCH = 64
+REMOTE_BATCH = 2_048
+"""Texts gathered over documents before the embedder is called: a service plans its own requests,
+and has several on the way at once."""
+
+
+@dataclass(frozen=True)
+class ChunkTexts:
+    """What is embedded of one document: its chunks' texts in order."""
+
+    source_hash: str
+    root: str | None
+    texts: list[str]
+    tokens: list[int]
+
+
+def batch_size(embedder: Embedder) -> int:
+    """Return how many texts are worth gathering before the embedder is called."""
+    return LOCAL_BATCH if embedder.provider == "local" else REMOTE_BATCH
+
+
+class VectorSource:
+    """Gives every text its vector in one space."""
+
+    def __init__(
+        self, database: Database, embedder: Embedder, space: EmbeddingSpace, ledger: Ledger
+    ) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._space = space
+        self._ledger = ledger
+
+    def vectors(self, documents: Sequence[ChunkTexts]) -> list[Vectors]:
+        """Return a matrix for each document: chunks x dimensions, in order.
+
+        Raises `EmbeddingError` where a text cannot be embedded, `ProviderError` where nothing can,
+        and `BudgetError` where the limit of cost is reached.
+        """
+        contextual = self._embedder.contextual
+        keys = [_group_keys(d.texts) if contextual else _text_keys(d.texts) for d in documents]
+        with self._database.connection() as connection:
+            known = cached_vectors(
+                connection, self._space.space_id, [key for group in keys for key in group]
+            )
+        if contextual:
+            self._embed_groups(documents, keys, known)
+        else:
+            self._embed_texts(documents, keys, known)
+        report(EMBEDDINGS, len(documents))
+        return [self._matrix(group, known) for group in keys]
+
+    def _matrix(self, keys: list[bytes], known: dict[bytes, Vectors]) -> Vectors:
+        matrix = np.array([known[key] for key in keys], dtype=np.float32)
+        return matrix.reshape(len(keys), self._space.dimensions)
+
+    def _embed_texts(
+        self,
+        documents: Sequence[ChunkTexts],
+        keys: Sequence[list[bytes]],
+        known: dict[bytes, Vectors],
+    ) -> None:
+        """Embed what is not cached, each text once, in slices that are cached as they come."""
+        missing: dict[bytes, tuple[str, ChunkTexts, int]] = {}
+        for document, group in zip(documents, keys, strict=True):
+            for key, text, tokens in zip(group, document.texts, document.tokens, strict=True):
+                if key not in known:
+                    missing.setdefault(key, (text, document, tokens))
+        order = list(missing)
+        size = batch_size(self._embedder)
+        for begin in range(0, len(order), size):
+            part = order[begin : begin + size]
+            owners = [(missing[key][1], missing[key][2]) for key in part]
+            self._ledger.check()
+            try:
+                computed = self._embedder.embed_documents([missing[key][0] for key in part])
+            finally:
+                self._note_usage(owners)
+            self._keep(part, computed, known)
+
+    def _embed_groups(
+        self,
+        documents: Sequence[ChunkTexts],
+        keys: Sequence[list[bytes]],
+        known: dict[bytes, Vectors],
+    ) -> None:
+        """Embed the documents of which any chunk is not cached, each whole and in order."""
+        todo = [
+            (document, group)
+            for document, group in zip(documents, keys, strict=True)
+            if any(key not in known for key in group)
+        ]
+        if not todo:
+            return
+        embedder = cast(ContextualEmbedder, self._embedder)
+        self._ledger.check()
+        try:
+            matrices = embedder.embed_groups([document.texts for document, _ in todo])
+        finally:
+            self._note_usage([(document, sum(document.tokens)) for document, _ in todo])
+        for (_, group), matrix in zip(todo, matrices, strict=True):
+            self._keep(group, matrix, known)
+
+    def _keep(self, keys: list[bytes], computed: Vectors, known: dict[bytes, Vectors]) -> None:
+        with self._database.connection() as connection:
+            cache_vectors(connection, self._space.space_id, keys, computed)
+        known.update(zip(keys, computed, strict=True))
+        report(EMBEDDINGS, 0, texts=len(keys))
+
+    def _note_usage(self, owners: Sequence[tuple[ChunkTexts, int]]) -> None:
+        """Share what was used among the documents, by their tokens; also where a call failed."""
+        used = self._embedder.take_usage()
+        if not used:
+            return
+        documents = {document.source_hash: document for document, _ in owners}
+        weights = dict.fromkeys(documents, 0)
+        for document, tokens in owners:
+            weights[document.source_hash] += max(1, tokens)
+        parts = list(weights.values())
+        entries: list[UsageEntry] = []
+        for usage in used:
+            shares = zip(_shares(usage.requests, parts), _shares(usage.tokens, parts), strict=True)
+            entries += [
+                UsageEntry(
+                    replace(usage, requests=requests, tokens=tokens),
+                    document.source_hash,
+                    document.root,
+                )
+                for document, (requests, tokens) in zip(documents.values(), shares, strict=True)
+            ]
+        self._ledger.note(entries)
+
+
+def _text_keys(texts: Sequence[str]) -> list[bytes]:
+    return [hashlib.sha256(text.encode()).digest() for text in texts]
+
+
+def _group_keys(texts: Sequence[str]) -> list[bytes]:
+    """Return keys of chunks whose vectors depend on all of them and on their order."""
+    group = hashlib.sha256(b"".join(_text_keys(texts)))
+    keys = []
+    for index in range(len(texts)):
+        key = group.copy()
+        key.update(index.to_bytes(4, "big"))
+        keys.append(key.digest())
+    return keys
+
+
+def _shares(total: int, weights: Sequence[int]) -> list[int]:
+    """Cut a whole number into parts in proportion to the weights; the parts add up to it.
+
+    >>> _shares(10, [1, 1, 2])
+    [2, 3, 5]
+    """
+    whole = sum(weights)
+    borders = [0]
+    running = 0
+    for weight in weights:
+        running += weight
+        borders.append(total * running // whole)
+    return [end - begin for begin, end in itertools.pairwise(borders)]
