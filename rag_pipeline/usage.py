@@ -14,19 +14,31 @@ DEFAULT_PRICES: dict[str, float] = {
     "openai/text-embedding-3-small": 0.02,
     "openai/text-embedding-3-large": 0.13,
     "openai/text-embedding-ada-002": 0.10,
+    "voyage/voyage-context-4": 0.12,
     "voyage/voyage-context-3": 0.18,
-    "voyage/voyage-context-4": 0.18,
+    "voyage/voyage-4-large": 0.12,
+    "voyage/voyage-4": 0.06,
+    "voyage/voyage-4-lite": 0.02,
+    "voyage/voyage-code-4": 0.12,
+    "voyage/voyage-code-3": 0.18,
     "voyage/voyage-3.5": 0.06,
     "voyage/voyage-3.5-lite": 0.02,
     "voyage/voyage-3-large": 0.18,
+    "voyage/voyage-finance-2": 0.12,
+    "voyage/voyage-law-2": 0.12,
+    "voyage/voyage-multilingual-2": 0.12,
     "vertex/gemini-embedding-001": 0.15,
+    "vertex/gemini-embedding-2": 0.20,
     "vertex/text-embedding-005": 0.10,
+    "vertex/text-multilingual-embedding-002": 0.10,
     "document_ai/ocr": 1.50,
     "document_ai/form_parser": 30.0,
     "document_ai/layout_parser": 10.0,
 }
-"""US dollars per million tokens, and per thousand pages for Document AI; list prices as they were
-known in 2026, to be overridden by the setting `prices`."""
+"""US dollars per million tokens, and per thousand pages for Document AI: list prices as published
+in 2026 (looked up in November 2026), to be overridden by the setting `prices`. Voyage's first 200
+million tokens of a model are free and not counted off. `text-embedding-005` and
+`text-multilingual-embedding-002` are billed by the character (0.025 a million): four to a token."""
 
 _TOKENS_PER_PRICE = 1_000_000
 _PAGES_PER_PRICE = 1_000

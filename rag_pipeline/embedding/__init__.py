@@ -8,7 +8,16 @@ from rag_pipeline.embedding.embedder import (
     EMBEDDING_VERSION,
     ContextualEmbedder,
     Embedder,
+    OnBatch,
+    OnGroup,
     create_embedder,
 )
 
-__all__ = ["EMBEDDING_VERSION", "ContextualEmbedder", "Embedder", "create_embedder"]
+__all__ = [
+    "EMBEDDING_VERSION",
+    "ContextualEmbedder",
+    "Embedder",
+    "OnBatch",
+    "OnGroup",
+    "create_embedder",
+]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from rag_pipeline.settings import EmbeddingSettings
 from rag_pipeline.usage import Usage
@@ -17,6 +17,13 @@ EMBEDDING_VERSION = "1"
 give other vectors."""
 
 
+OnBatch: TypeAlias = "Callable[[Sequence[int], Vectors], None]"
+"""Takes the indices of texts and their vectors as they land, in any order, in the caller's thread;
+the place to keep what is paid for, whatever happens to the rest."""
+OnGroup: TypeAlias = "Callable[[int, Vectors], None]"
+"""The same for the index of a document and its chunks' vectors."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors of unit norm, so that the dot product is the cosine similarity.
 
@@ -26,20 +33,28 @@ class Embedder(Protocol):
     provider: str
     """Who computes the vectors: `local`, …"""
     model: str
-    """Name of the model, as the provider spells it."""
+    """Name of the model, as the provider spells it; behind a `#`, what makes one's own variant
+    of it another one (see `embedding_models.resolve_model`). Equal to `settings.model`."""
     dimensions: int
     """Length of a vector."""
-    max_tokens: int
-    """Tokens (as `count_tokens` counts them) that one text may have to be embedded in one piece;
-    a longer one is split and its vectors averaged, never cut."""
-
     contextual: bool
     """Whether a chunk's vector depends on the document's other chunks: `ContextualEmbedder`."""
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+    @property
+    def max_tokens(self) -> int:
+        """Tokens (as `count_tokens` counts them) of a text that is embedded in one piece.
+
+        A longer one is split and its vectors averaged, never cut.
+        """
+        ...
+
+    def embed_documents(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages to be found: float32, texts x dimensions, in the order of `texts`.
 
-        Raises `EmbeddingError`; `EmbeddingReplyError` if the model's output fails the checks.
+        `on_batch` gets the vectors as they land. Raises `EmbeddingError`: with `bad_texts`, where
+        single texts are refused or blank and all others were handed to `on_batch`; without, when
+        the service cannot be reached in time. `EmbeddingReplyError`, if the model's output fails
+        the checks each time; `ProviderError`, if the service refuses everything.
         """
         ...
 
@@ -59,11 +74,14 @@ class Embedder(Protocol):
 class ContextualEmbedder(Embedder, Protocol):
     """An embedder that reads a document's chunks together (`contextual` is true)."""
 
-    def embed_groups(self, groups: Sequence[Sequence[str]]) -> list[Vectors]:
+    def embed_groups(
+        self, groups: Sequence[Sequence[str]], on_group: OnGroup | None = None
+    ) -> list[Vectors]:
         """Embed the ordered chunks of several documents: a matrix for each, rows in order.
 
         Several documents may share a request; a document over the provider's limit is cut into
-        groups between its chunks. Raises like `embed_documents`.
+        groups between its chunks. `on_group` gets each document as it lands. Raises like
+        `embed_documents`; `bad_texts` are then indices of documents.
         """
         ...
 
@@ -71,9 +89,16 @@ class ContextualEmbedder(Embedder, Protocol):
 def create_embedder(settings: EmbeddingSettings, cache_dir: Path) -> Embedder:
     """Return the embedder that `settings` names; `cache_dir` keeps model files between runs.
 
-    Nothing is loaded before the first call. Raises `SettingsError` for a model or dimensions that
-    the provider does not have.
+    Nothing is loaded, read or called before the first call.
     """
-    from rag_pipeline.embedding.local import LocalEmbedder
+    if settings.provider == "local":
+        if settings.model_path is None:
+            from rag_pipeline.embedding.local import LocalEmbedder
 
-    return LocalEmbedder(settings, cache_dir)
+            return LocalEmbedder(settings, cache_dir)
+        from rag_pipeline.embedding.local_folder import FolderEmbedder
+
+        return FolderEmbedder(settings, cache_dir)
+    from rag_pipeline.embedding.providers import create_remote_embedder
+
+    return create_remote_embedder(settings, cache_dir)

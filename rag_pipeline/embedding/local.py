@@ -15,15 +15,15 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from rag_pipeline.embedding.embedder import OnBatch
 from rag_pipeline.embedding.local_model import (
     BEGIN_ID,
-    DIMENSIONS,
     END_ID,
-    MODEL,
     PADDING_ID,
     PASSAGE_PREFIX,
     POSITIONS,
@@ -34,7 +34,6 @@ from rag_pipeline.embedding.local_model import (
 )
 from rag_pipeline.embedding.tokenizer import UnigramTokenizer, Vocabulary
 from rag_pipeline.embedding.vectors import Vectors, average_windows, check_vectors
-from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import EmbeddingSettings
 from rag_pipeline.usage import Usage
 
@@ -43,52 +42,70 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 500
 """Tokens of a window: 512 less the marks of beginning and end and the longer prefix, rounded."""
+_HANDED_OVER = 128  # texts that are computed before they are handed over
 _BATCH_TOKENS = POSITIONS
 """Tokens of a batch, padding included; beyond it the activations leave the CPU's cache."""
+
+
+class Tokenizer(Protocol):
+    """Turns a text into the ids of a vocabulary."""
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of the whole text, without marks of beginning and end."""
+        ...
 
 
 class LocalEmbedder:
     """An `Embedder` that runs in this process and needs no network.
 
     Cheap to make and to pickle: files, tokenizer and model are loaded by the first call that
-    needs them. Raises `SettingsError` for another model or other dimensions than it has.
+    needs them.
     """
 
     provider = "local"
     contextual = False
 
     def __init__(self, settings: EmbeddingSettings, cache_dir: Path) -> None:
-        if settings.model != MODEL:
-            raise SettingsError(
-                f"embedding.model: the local provider has no model {settings.model!r}",
-                hint=f"use {MODEL!r}",
-            )
-        if settings.dimensions != DIMENSIONS:
-            raise SettingsError(
-                f"embedding.dimensions: {MODEL} has {DIMENSIONS}, not {settings.dimensions}",
-                hint=f"set embedding.dimensions = {DIMENSIONS}",
-            )
-        self.model = MODEL
-        self.dimensions = DIMENSIONS
-        self.max_tokens = MAX_TOKENS
+        self.model = settings.model
+        self.dimensions = settings.dimensions
+        self._positions = POSITIONS
+        self._limit = min(settings.max_tokens or MAX_TOKENS, MAX_TOKENS)
+        self._prefixes = (
+            PASSAGE_PREFIX if settings.document_prefix is None else settings.document_prefix,
+            QUERY_PREFIX if settings.query_prefix is None else settings.query_prefix,
+        )
         self._settings = settings
         self._cache_dir = cache_dir
         self._files_lock = threading.Lock()
         self._tokenizer_lock = threading.Lock()
         self._session_lock = threading.Lock()
-        self._tokenizer: UnigramTokenizer | None = None
+        self._tokenizer: Tokenizer | None = None
         self._sessions: dict[int, InferenceSession] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._settings, self._cache_dir))
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages: float32, texts x 384. A blank text gets the vector of an empty one."""
-        return self._embed(texts, PASSAGE_PREFIX)
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a window."""
+        return self._limit
+
+    def embed_documents(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages: float32, texts x dimensions. A blank text gets that of an empty one."""
+        if on_batch is None:
+            return self._embed(texts, self._prefixes[0])
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for start in range(0, len(texts), _HANDED_OVER):
+            indices = range(start, min(start + _HANDED_OVER, len(texts)))
+            vectors[start : indices.stop] = self._embed(
+                texts[start : indices.stop], self._prefixes[0]
+            )
+            on_batch(indices, vectors[start : indices.stop])
+        return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed a question: float32, 384 long."""
-        vector: Vectors = self._embed([text], QUERY_PREFIX)[0]
+        """Embed a question: float32, one vector."""
+        vector: Vectors = self._embed([text], self._prefixes[1])[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -102,30 +119,42 @@ class LocalEmbedder:
 
     def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         if not texts:
-            return np.empty((0, DIMENSIONS), dtype=np.float32)
+            return np.empty((0, self.dimensions), dtype=np.float32)
         with ThreadPoolExecutor(1) as background:
             # Native code, so that the tokenizer is loaded meanwhile; at once if it is there.
             background.submit(self._load_session, self._threads if len(texts) == 1 else 1)
             encode = self._load_tokenizer().encode
-            head = [BEGIN_ID, *encode(prefix)]
-            windows, owners, weights = _split_windows([encode(text) for text in texts])
-        vectors = self._run([[*head, *window, END_ID] for window in windows])
+            head, end = self._frame(encode(prefix) if prefix else [])
+            limit = max(1, min(self.max_tokens, self._positions - len(head) - len(end)))
+            windows, owners, weights = _split_windows([encode(text) for text in texts], limit)
+        vectors = self._run([[*head, *window, *end] for window in windows])
         averaged = average_windows(vectors, owners, weights)
-        return check_vectors(averaged, count=len(texts), dimensions=DIMENSIONS, source=MODEL)
+        return check_vectors(
+            averaged, count=len(texts), dimensions=self.dimensions, source=self.model
+        )
+
+    def _frame(self, prefix: list[int]) -> tuple[list[int], list[int]]:
+        """Return what is set before and behind the ids of a window."""
+        return [BEGIN_ID, *prefix], [END_ID]
 
     def _run(self, inputs: list[list[int]]) -> Vectors:
         """Compute one vector per window, in the order of `inputs`."""
-        vectors = np.empty((len(inputs), DIMENSIONS), dtype=np.float32)
+        vectors = np.empty((len(inputs), self.dimensions), dtype=np.float32)
         batches = _plan_batches([len(ids) for ids in inputs], self._settings.batch_size)
         enough = len(batches) >= self._threads
         session = self._load_session(1 if enough else self._threads)
 
         def compute(batch: list[int]) -> None:
-            vectors[batch] = _run_batch(session, [inputs[i] for i in batch])
+            vectors[batch] = self._run_batch(session, [inputs[i] for i in batch])
 
         with ThreadPoolExecutor(self._threads if enough else 1) as pool:
             list(pool.map(compute, batches))
         return vectors
+
+    def _run_batch(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
+        ids, mask = pad(inputs, PADDING_ID)
+        output: Vectors = session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+        return output
 
     @property
     def _threads(self) -> int:
@@ -135,7 +164,7 @@ class LocalEmbedder:
         with self._files_lock:  # the threads of one process must not build at once
             return model_files(self._cache_dir, rebuild=rebuild)
 
-    def _load_tokenizer(self) -> UnigramTokenizer:
+    def _load_tokenizer(self) -> Tokenizer:
         with self._tokenizer_lock:
             if self._tokenizer is None:
                 vocabulary = Vocabulary(self._load_files().folder)
@@ -148,16 +177,18 @@ class LocalEmbedder:
             if threads not in self._sessions:
                 files = self._load_files()
                 try:
-                    session = _open_session(files.graph, threads)
+                    session = open_session(files.graph, threads)
                 except Exception:  # onnxruntime has no base class of its errors
                     files = self._load_files(rebuild=True)
-                    session = _open_session(files.graph, threads)
+                    session = open_session(files.graph, threads)
                 self._sessions[threads] = session
             return self._sessions[threads]
 
 
-def _split_windows(texts: list[list[int]]) -> tuple[list[list[int]], list[int], list[int]]:
-    """Split the ids of each text into windows of nearly equal length, at most `MAX_TOKENS`.
+def _split_windows(
+    texts: list[list[int]], limit: int = MAX_TOKENS
+) -> tuple[list[list[int]], list[int], list[int]]:
+    """Split the ids of each text into windows of nearly equal length, at most `limit`.
 
     Returns the windows, the text that each belongs to, and its weight in that text's average.
     """
@@ -165,7 +196,7 @@ def _split_windows(texts: list[list[int]]) -> tuple[list[list[int]], list[int], 
     owners: list[int] = []
     weights: list[int] = []
     for owner, ids in enumerate(texts):
-        count = max(1, math.ceil(len(ids) / MAX_TOKENS))
+        count = max(1, math.ceil(len(ids) / limit))
         for part in range(count):
             window = ids[len(ids) * part // count : len(ids) * (part + 1) // count]
             windows.append(window)
@@ -187,18 +218,19 @@ def _plan_batches(lengths: list[int], batch_size: int) -> list[list[int]]:
     return batches
 
 
-def _run_batch(session: InferenceSession, inputs: list[list[int]]) -> Vectors:
+def pad(inputs: list[list[int]], padding: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the ids of a batch, windows x the longest, and the mask of what is no padding."""
     width = max(map(len, inputs))
-    ids = np.full((len(inputs), width), PADDING_ID, dtype=np.int64)
+    ids = np.full((len(inputs), width), padding, dtype=np.int64)
     mask = np.zeros((len(inputs), width), dtype=np.int64)
     for row, window in enumerate(inputs):
         ids[row, : len(window)] = window
         mask[row, : len(window)] = 1
-    output: Vectors = session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
-    return output
+    return ids, mask
 
 
-def _open_session(graph: Path, threads: int) -> InferenceSession:
+def open_session(graph: Path, threads: int) -> InferenceSession:
+    """Open a graph for batches on so many threads each."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -1,0 +1,182 @@
+"""Sending requests: concurrency, one retry policy with one deadline, bisection of refused ones."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Generic, TypeVar
+
+from rag_pipeline.embedding.faults import RefusedFault, ReplyFault, TransientFault
+from rag_pipeline.embedding.limiter import Limiter, Stopped
+from rag_pipeline.errors import EmbeddingError, ProviderError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Send = Callable[[Sequence[Item], float], list[Result]]
+"""Sends items with a timeout in seconds, and returns the result of each, in order."""
+
+BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.5, 20.0
+_BAD_REPLIES = 2  # a reply that fails the checks again is no accident
+
+
+class Sender(Generic[Item, Result]):
+    """Sends the requests of one embedder; safe to use from several threads.
+
+    `size` gives the tokens of an item. `halve` splits one that the provider finds too long,
+    whatever was estimated (an empty list: it cannot be split), and `join` makes the result of the
+    whole out of those of the halves. `probe` sends something harmless with a timeout: where that
+    is refused too, the fault lies with the settings and not with the texts.
+    """
+
+    def __init__(
+        self,
+        limiter: Limiter,
+        *,
+        deadline: float,
+        concurrency: int,
+        size: Callable[[Item], int],
+        halve: Callable[[Item], list[Item]],
+        join: Callable[[list[Item], list[Result]], Result],
+        probe: Callable[[float], object],
+    ) -> None:
+        self._limiter = limiter
+        self._deadline = deadline
+        self._concurrency = concurrency
+        self._size = size
+        self._halve = halve
+        self._join = join
+        self._probe = probe
+        self._probe_lock = threading.Lock()
+        self._served = False
+
+    def send_all(
+        self, requests: Sequence[Sequence[Item]], send: Send[Item, Result]
+    ) -> Iterator[tuple[Sequence[Item], list[Result | RefusedFault]]]:
+        """Send requests, several at once, and yield each with its results as it lands.
+
+        An item that is refused alone has the fault as its result. When a request fails for good,
+        those under way are still yielded and no other is begun; then its error is raised: a
+        `ProviderError`, or an `EmbeddingError` when the deadline has passed.
+        """
+        stop = threading.Event()
+        if len(requests) == 1:  # a query: no thread is worth its start
+            yield requests[0], self.send_one(requests[0], send, stop)
+            return
+        failure: BaseException | None = None
+        waiting = iter(requests)
+        running: dict[Future[list[Result | RefusedFault]], Sequence[Item]] = {}
+        with ThreadPoolExecutor(self._concurrency) as pool:
+            try:
+                while True:
+                    free = 0 if failure else 2 * self._concurrency - len(running)
+                    for items in itertools.islice(waiting, free):
+                        running[pool.submit(self.send_one, items, send, stop)] = items
+                    if not running:
+                        break
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        items = running.pop(future)
+                        if (error := future.exception()) is None:
+                            yield items, future.result()
+                        else:
+                            stop.set()
+                            failure = failure or error
+            finally:
+                stop.set()  # also when the caller gives up
+        if failure:
+            raise failure
+
+    def send_one(
+        self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
+    ) -> list[Result | RefusedFault]:
+        """Send one request; halve it, and its halves, while the provider refuses it."""
+        try:
+            return list(self._retry(items, send, stop))
+        except RefusedFault as fault:
+            if not fault.too_long:
+                self._check_settings(fault, stop)
+            if len(items) == 1:
+                return [self._send_halves(items[0], fault, send, stop)]
+        half = len(items) // 2
+        return self.send_one(items[:half], send, stop) + self.send_one(items[half:], send, stop)
+
+    def _send_halves(
+        self, item: Item, fault: RefusedFault, send: Send[Item, Result], stop: threading.Event
+    ) -> Result | RefusedFault:
+        halves = self._halve(item) if fault.too_long else []
+        results: list[Result] = []
+        for half in halves:
+            (result,) = self.send_one([half], send, stop)
+            if isinstance(result, RefusedFault):
+                return result
+            results.append(result)
+        return self._join(halves, results) if results else fault
+
+    def _retry(
+        self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
+    ) -> list[Result]:
+        """Send until it succeeds, is refused, or its deadline passes.
+
+        The deadline begins with the first attempt: waiting for a turn is no fault of the service.
+        """
+        tokens = sum(map(self._size, items))
+        end = 0.0
+        bad_replies = 0
+        for attempt in itertools.count():
+            with self._limiter.slot(tokens, stop):
+                end = end or time.monotonic() + self._deadline
+                try:
+                    results = send(items, max(0.01, end - time.monotonic()))
+                    self._served = True
+                    return results
+                except ReplyFault as reply:
+                    bad_replies += 1
+                    if bad_replies >= _BAD_REPLIES:
+                        raise RefusedFault(str(reply), bad_reply=True) from reply
+                    fault: TransientFault = reply
+                except TransientFault as transient:
+                    fault = transient
+            delay = self._delay(fault, attempt)
+            if time.monotonic() + delay >= end:
+                raise self._too_late(fault, attempt + 1) from fault
+            if fault.retry_after is not None:
+                self._limiter.pause(delay)
+            if stop.wait(delay):
+                raise Stopped
+        raise AssertionError("unreachable")
+
+    @staticmethod
+    def _delay(fault: TransientFault, attempt: int) -> float:
+        """Return the wait that is asked for, else one that doubles, with jitter."""
+        if fault.retry_after is not None:
+            return fault.retry_after
+        longest = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2.0**attempt)
+        return longest * random.uniform(0.5, 1)
+
+    def _too_late(self, fault: TransientFault, attempts: int) -> EmbeddingError:
+        asked = "" if fault.retry_after is None else f", asked to wait {fault.retry_after:.0f} s"
+        times = "once" if attempts == 1 else f"{attempts} times"
+        return EmbeddingError(
+            f"{fault} (tried {times}{asked}; deadline {self._deadline:g} s)",
+            hint="the next sync tries again; raise embedding.deadline_seconds, or lower "
+            "tokens_per_minute and max_concurrent_requests",
+        )
+
+    def _check_settings(self, refused: RefusedFault, stop: threading.Event) -> None:
+        """Raise `ProviderError` where the provider refuses whatever it is sent."""
+        with self._probe_lock:
+            if self._served:
+                return
+            try:
+                with self._limiter.slot(1, stop):
+                    self._probe(self._deadline)
+            except (RefusedFault, ReplyFault) as fault:
+                raise ProviderError(
+                    str(fault), hint="check embedding.model, dimensions and base_url"
+                ) from refused
+            except TransientFault:
+                return  # it cannot be told; the text is blamed, and tried again by the next sync
+            self._served = True
