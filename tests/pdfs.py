@@ -52,12 +52,12 @@ def make_damaged_pdfs(folder: Path) -> dict[str, Path]:
     truncated.write_bytes(good.read_bytes()[: good.stat().st_size // 3])
     empty = folder / "empty.pdf"
     empty.write_bytes(b"")
-    text = folder / "text.pdf"
-    text.write_text("This is plain text under the name of a PDF.\n", encoding="utf-8")
+    image = folder / "image.pdf"
+    image.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(64))
     return {
         "good": good,
         "encrypted": encrypted,
         "truncated": truncated,
         "empty": empty,
-        "text": text,
+        "image": image,
     }

@@ -1,4 +1,4 @@
-"""A file → its blocks frame, or one clear error."""
+"""A PDF → its blocks frame, or one clear error; and what every parser gives."""
 
 from __future__ import annotations
 
@@ -56,19 +56,7 @@ class Parser(Protocol):
         """Read one file; `document` is the name for messages, by default the file's."""
 
 
-@dataclass(frozen=True)
-class LocalParser:
-    """The parser that reads PDFs on this machine."""
-
-    settings: ParsingSettings = field(default_factory=ParsingSettings)
-    version: str = PARSER_VERSION
-
-    def parse(self, path: Path, *, document: str | None = None) -> ParsedDocument:
-        """See `parse_file`."""
-        return parse_file(path, self.settings, document=document)
-
-
-def parse_file(
+def parse_pdf(
     path: Path, settings: ParsingSettings, *, document: str | None = None
 ) -> ParsedDocument:
     """Read a PDF into a blocks frame, in reading order.

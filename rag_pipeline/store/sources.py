@@ -10,6 +10,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
+from rag_pipeline.settings import DEFAULT_EXCLUDE, DEFAULT_INCLUDE
 from rag_pipeline.store.queries import queries
 
 
@@ -18,8 +19,8 @@ class SourceRoot:
     """A folder (or a single file) that is kept in sync."""
 
     root: str
-    include: tuple[str, ...] = ("**/*.pdf",)
-    exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = tuple(DEFAULT_INCLUDE)
+    exclude: tuple[str, ...] = tuple(DEFAULT_EXCLUDE)
     tags: tuple[str, ...] = ()
     readers: tuple[str, ...] = ("public",)
     origin: Literal["settings", "command"] = "command"

@@ -43,6 +43,7 @@ def mark_furniture(document: Document, settings: StructureSettings) -> None:
         (item, at_top)
         for page in document.by_page.values()
         for item, at_top in _edge_items(page, settings)
+        if not item.given
     ]
     keys = {item.index: (_key(item, document), at_top) for item, at_top in edges}
     texts = Counter(keys.values())

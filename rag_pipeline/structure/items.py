@@ -60,6 +60,8 @@ class Item:
     page_width: float
     page_height: float
     level_hint: int | None
+    given: bool
+    """The hint is the format's own heading level, not a bookmark's or a tag's guess."""
     cells: Any
     title: str = ""
     """The text on one line."""
@@ -128,6 +130,7 @@ _OPTIONAL: dict[str, tuple[str, Any]] = {
     "upright": ("is_upright", True),
     "page_width": ("page_width", 612.0),
     "page_height": ("page_height", 792.0),
+    "given": ("level_is_given", False),
 }
 """Fields from the local parser's own columns, with what is assumed of other parsers' blocks."""
 

@@ -36,7 +36,7 @@ def set_levels(document: Document) -> None:
     ]
     ranks = _ranks(body, document)
     hinted = {item.index: float(item.level_hint) for item in body if item.level_hint is not None}
-    if len(hinted) >= MIN_HINTS:
+    if len(hinted) >= MIN_HINTS or any(item.given for item in body):
         # Headings that the outline leaves out stand below those that it names.
         ranks = {
             index: (0.0, hinted[index]) if index in hinted else (1.0, *rank)

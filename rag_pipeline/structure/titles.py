@@ -16,6 +16,8 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
     if document.page_count < 2:
         return
     headings = [item for item in document.items if item.role == "heading"]
+    if any(item.given for item in headings):
+        return  # the format says what each heading is
     early = [
         item
         for item in headings

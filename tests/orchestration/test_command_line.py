@@ -57,7 +57,7 @@ def test_sync_search_ask_status(rag: Rag, tmp_path: Path) -> None:
         "encrypted.pdf",
         "truncated.pdf",
         "empty.pdf",
-        "text.pdf",
+        "image.pdf",
     }
 
     again = rag("sync", "--json")

@@ -100,10 +100,10 @@ def test_bad_files_fail_alone_and_are_not_tried_again(
     assert summary.aborted is None
     assert summary.documents_done == 1
     reasons = {failure["file"]: failure["reason"] for failure in summary.failures}
-    assert set(reasons) == {"encrypted.pdf", "truncated.pdf", "empty.pdf", "text.pdf"}
+    assert set(reasons) == {"encrypted.pdf", "truncated.pdf", "empty.pdf", "image.pdf"}
     assert "password" in reasons["encrypted.pdf"]
     assert "zero bytes" in reasons["empty.pdf"]
-    assert "not a PDF" in reasons["text.pdf"]
+    assert "a PNG image" in reasons["image.pdf"]
     with database.connection() as connection:
         documents = {Path(d.uris[0]).name: d for d in list_documents(connection)}
     assert documents["good.pdf"].status == "ready"

@@ -10,7 +10,6 @@ from rag_pipeline.errors import (
     DamagedPdfError,
     EmptyFileError,
     EncryptedPdfError,
-    NotAPdfError,
 )
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import ParsingSettings
@@ -24,7 +23,6 @@ SETTINGS = ParsingSettings(ignore_outline=True)
     [
         ("empty.pdf", EmptyFileError),
         ("enc_user.pdf", EncryptedPdfError),
-        ("html_as.pdf", NotAPdfError),
         ("truncated70.pdf", DamagedPdfError),
     ],
 )
@@ -33,6 +31,12 @@ def test_unfit_files_fail_with_their_reason(
 ) -> None:
     with pytest.raises(error):
         parse_file(bench_data / "adversarial" / name, SETTINGS)
+
+
+def test_a_page_under_the_name_of_a_pdf_is_read_as_what_it_is(bench_data: Path) -> None:
+    parsed = parse_file(bench_data / "adversarial" / "html_as.pdf", SETTINGS)
+    assert parsed.warnings == ["the name ends with .pdf, but by its content it is an HTML page"]
+    assert "\n".join(parsed.blocks["text"])
 
 
 def test_hidden_text_is_left_out(bench_data: Path) -> None:

@@ -14,8 +14,9 @@ from rag_pipeline.errors import (
     NotAPdfError,
     NoTextError,
     ParseError,
+    UnsupportedFileError,
 )
-from rag_pipeline.parsing import LocalParser, parse_file
+from rag_pipeline.parsing import LocalParser, parse_file, parse_pdf
 from rag_pipeline.settings import ParsingSettings
 from tests.parsing.pages import draw_pdf, lines
 from tests.pdfs import make_damaged_pdfs
@@ -29,7 +30,7 @@ def test_each_bad_file_has_its_reason(tmp_path: Path) -> None:
         "empty": (EmptyFileError, "zero bytes"),
         "encrypted": (EncryptedPdfError, "password"),
         "truncated": (DamagedPdfError, "truncated"),
-        "text": (NotAPdfError, "plain text"),
+        "image": (UnsupportedFileError, "a PNG image"),
     }
     for name, (error, words) in cases.items():
         with pytest.raises(error, match=words) as caught:
@@ -58,7 +59,7 @@ def test_the_true_kind_is_said(tmp_path: Path, content: bytes, said: str) -> Non
     file = tmp_path / "a.pdf"
     file.write_bytes(content)
     with pytest.raises(NotAPdfError, match=said):
-        parse_file(file, SETTINGS)
+        parse_pdf(file, SETTINGS)
 
 
 def test_pages_of_images_only_have_no_text(tmp_path: Path) -> None:

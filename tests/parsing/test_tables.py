@@ -122,3 +122,72 @@ def test_columns_between_two_underlined_titles_are_no_table(tmp_path: Path) -> N
     frame = blocks_of(draw_pdf(tmp_path / "a.pdf", page))
     assert "table" not in set(frame["kind"])
     assert "Technical data" in frame["text"].tolist()
+
+
+def test_titles_above_the_uppermost_line_are_the_first_row(tmp_path: Path) -> None:
+    def page(canvas: object) -> None:
+        for y in (120, 140, 160):
+            canvas.line(XS[0], HEIGHT - y, XS[-1], HEIGHT - y)
+        for x in XS[1:-1]:
+            canvas.line(x, HEIGHT - 120, x, HEIGHT - 160)
+        cells(canvas, [["", "Meaning", "Remedy"], *ROWS[1:]])
+
+    assert tables(draw_pdf(tmp_path / "a.pdf", page)) == [[["", "Meaning", "Remedy"], *ROWS[1:]]]
+
+
+def test_a_sentence_above_a_grid_is_not_its_first_row(tmp_path: Path) -> None:
+    def page(canvas: object) -> None:
+        canvas.grid(XS, [HEIGHT - y for y in (120, 140, 160, 180)])
+        lines(canvas, ["Codes of the controller, and what each of them means"], x=77, top=115)
+        cells(canvas, ROWS, top=135)
+
+    assert tables(draw_pdf(tmp_path / "a.pdf", page)) == [ROWS]
+
+
+def test_a_frame_within_a_cell_makes_no_column(tmp_path: Path) -> None:
+    def page(canvas: object) -> None:
+        for y in (100, 120, 140, 160):
+            canvas.line(XS[0], HEIGHT - y, XS[-1], HEIGHT - y)
+        for x in XS:
+            canvas.line(x, HEIGHT - 100, x, HEIGHT - 160)
+        canvas.line(412, HEIGHT - 100, 412, HEIGHT - 120)
+        cells(canvas, ROWS)
+
+    frame = blocks_of(draw_pdf(tmp_path / "a.pdf", page))
+    assert [list(row) for row in frame["table_cells"].iloc[0]] == ROWS
+    assert {tuple(span) for row in frame["table_spans"].iloc[0] for span in row} == {(1, 1)}
+
+
+def test_a_short_rule_below_a_title_spans_it(tmp_path: Path) -> None:
+    """Booktabs: `Repair` stands over two columns, with a rule of its own below it."""
+    rows = [["E-03", "Dust", "Clean"], ["E-04", "Worn", "Replace"]]
+
+    def page(canvas: object) -> None:
+        for y in (90, 200):
+            canvas.line(72, HEIGHT - y, 422, HEIGHT - y)
+        canvas.line(XS[1], HEIGHT - 106, 422, HEIGHT - 106)
+        lines(canvas, ["Repair"], x=280, top=102)
+        cells(canvas, [*ROWS, *rows], top=118)
+
+    frame = blocks_of(draw_pdf(tmp_path / "a.pdf", page))
+    found = [list(row) for row in frame["table_cells"].iloc[0]]
+    assert found == [["", "Repair", ""], *ROWS, *rows]
+    first = [tuple(span) for span in frame["table_spans"].iloc[0][0]]
+    assert first == [(1, 1), (2, 1), (0, 0)]
+
+
+def test_one_row_whose_cells_nearly_touch_does_not_join_columns(tmp_path: Path) -> None:
+    rows = [[f"E-0{n}", "Dust", "Clean"] for n in range(1, 5)]
+
+    def page(canvas: object) -> None:
+        for y in (90, 200):
+            canvas.line(72, HEIGHT - y, 422, HEIGHT - y)
+        width = canvas.stringWidth("A meaning of length", "Helvetica", 10)
+        lines(canvas, ["Code"], x=77, top=115)
+        lines(canvas, ["A meaning of length"], x=XS[2] - width, top=115)
+        lines(canvas, ["Remedy"], x=XS[2] + 4, top=115)
+        cells(canvas, rows, top=135, step=15)
+
+    assert tables(draw_pdf(tmp_path / "a.pdf", page)) == [
+        [["Code", "A meaning of length", "Remedy"], *rows]
+    ]

@@ -18,7 +18,7 @@ def names(root: Path, found: list) -> list[str]:
 
 
 def test_globs_take_and_leave_out(tmp_path: Path) -> None:
-    for name in ("a.pdf", "B.PDF", "notes.txt", "sub/c.pdf", "sub/draft/d.pdf"):
+    for name in ("a.pdf", "B.PDF", "notes.bin", "sub/c.pdf", "sub/draft/d.pdf"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(name.encode())
     root = SourceRoot(str(tmp_path), exclude=("**/draft/**",))

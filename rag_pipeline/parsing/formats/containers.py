@@ -1,0 +1,117 @@
+"""ZIP containers (Office, OpenDocument, EPUB), checked before anything in them is unpacked."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lxml import etree
+
+from rag_pipeline.errors import DamagedFileError, UnsafeFileError
+from rag_pipeline.settings import ParsingSettings
+from rag_pipeline.text import one_line
+
+MAX_MEMBERS = 50_000
+PROLOG = 65_536
+"""Bytes of an XML file in which entities can be declared: before its root element."""
+_XML_NAMES = (".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", ".svg")
+_DC = "{http://purl.org/dc/elements/1.1/}"
+MEGABYTE = 1_000_000
+SMALL = 10 * MEGABYTE
+"""Unpacked bytes up to which the ratio does not matter: white space packs well."""
+
+
+@contextmanager
+def open_container(
+    path: Path, settings: ParsingSettings, document: str
+) -> Iterator[zipfile.ZipFile]:
+    """Open a ZIP container that is safe to read.
+
+    Raises `DamagedFileError` where it cannot be read, and `UnsafeFileError` where it would unpack
+    to more than the settings allow, or declares XML entities. `zipfile` never unpacks a member
+    beyond the size that its directory states, so the sum of these is a true limit.
+    """
+    try:
+        with zipfile.ZipFile(path) as container:
+            _check_size(container, path.stat().st_size, settings, document)
+            _check_entities(container, document)
+            yield container
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise DamagedFileError(
+            f"the file is damaged ({error})", document=document, hint="copy or download it again"
+        ) from error
+
+
+def _check_size(
+    container: zipfile.ZipFile, packed: int, settings: ParsingSettings, document: str
+) -> None:
+    members = container.infolist()
+    unpacked = sum(member.file_size for member in members)
+    limit = settings.max_unpacked_mb * MEGABYTE
+    if unpacked > limit or len(members) > MAX_MEMBERS:
+        raise UnsafeFileError(
+            f"its {len(members):,} parts would unpack to {unpacked / MEGABYTE:,.0f} MB",
+            document=document,
+            hint=f"raise parsing.max_unpacked_mb ({settings.max_unpacked_mb}) if that is right",
+        )
+    ratio = unpacked / max(1, packed)
+    if unpacked > SMALL and ratio > settings.max_unpacked_ratio:
+        raise UnsafeFileError(
+            f"it would unpack to {ratio:,.0f} times its size ({unpacked / MEGABYTE:,.0f} MB)",
+            document=document,
+            hint=f"raise parsing.max_unpacked_ratio ({settings.max_unpacked_ratio}) if it is right",
+        )
+
+
+def _check_entities(container: zipfile.ZipFile, document: str) -> None:
+    for member in container.infolist():
+        if member.filename.lower().endswith(_XML_NAMES):
+            with container.open(member) as file:
+                refuse_entities(file.read(PROLOG), document)
+
+
+def refuse_entities(head: bytes, document: str) -> None:
+    """Raise `UnsafeFileError` where the beginning of an XML file declares entities.
+
+    Office, OpenDocument and EPUB files need none; a few lines of them can grow to gigabytes.
+    """
+    if b"<!ENTITY" in head.replace(b"\x00", b""):
+        raise UnsafeFileError(
+            "its XML declares entities, which may grow without bound",
+            document=document,
+            hint="save it again with the program that made it",
+        )
+
+
+def parse_xml(data: bytes, document: str) -> etree._Element:
+    """Parse a part of a container, without entities, external files or huge trees."""
+    refuse_entities(data[:PROLOG], document)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise DamagedFileError(
+            f"the file is damaged ({error})", document=document, hint="copy or download it again"
+        ) from error
+
+
+def core_title(container: zipfile.ZipFile, document: str) -> str | None:
+    """The title in an Office file's properties; None where it has none."""
+    if "docProps/core.xml" not in container.namelist():
+        return None
+    found = parse_xml(container.read("docProps/core.xml"), document).find(f".//{_DC}title")
+    return one_line(found.text or "") or None if found is not None else None
+
+
+def read_member(container: zipfile.ZipFile, name: str, document: str) -> bytes:
+    """The bytes of a part that the format requires. Raises `DamagedFileError` where it lacks."""
+    try:
+        return container.read(name)
+    except KeyError as error:
+        raise DamagedFileError(
+            f"the file is damaged (its part {name} is missing)",
+            document=document,
+            hint="copy or download it again",
+        ) from error

@@ -1,0 +1,303 @@
+"""OpenDocument texts, from their own XML (OpenDocument 1.3, part 3, sections 5, 9 and 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lxml import etree
+
+from rag_pipeline.parsing.formats.containers import open_container, parse_xml, read_member
+from rag_pipeline.parsing.formats.flow import Cells, Element, Reading, Spans, list_item, table
+from rag_pipeline.parsing.formats.markup import add_link
+from rag_pipeline.settings import ParsingSettings
+from rag_pipeline.text import one_line
+
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
+_XLINK = "{http://www.w3.org/1999/xlink}"
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_SKIPPED = frozenset(
+    {
+        f"{_OFFICE}annotation",
+        f"{_TEXT}tracked-changes",
+        f"{_TEXT}note",
+        f"{_TEXT}sequence-decls",
+        f"{_TEXT}table-of-content",
+        f"{_TEXT}alphabetical-index",
+    }
+)
+_MONOSPACE = ("mono", "courier", "consolas", "menlo", "typewriter")
+_CODE_STYLES = ("preformatted", "source_20_code", "source_code", "code")
+MAX_REPEATED = 200
+"""Repetitions of a cell that are read; spreadsheets fill their margins with thousands."""
+
+
+def read_odt(path: Path, settings: ParsingSettings, document: str) -> Reading:
+    """Elements of a text. Raises `DamagedFileError` and `UnsafeFileError`."""
+    with open_container(path, settings, document) as container:
+        names = set(container.namelist())
+        content = parse_xml(read_member(container, "content.xml", document), document)
+        styles = _Styles()
+        for name in ("styles.xml", "content.xml"):
+            if name in names:
+                styles.learn(
+                    content if name == "content.xml" else parse_xml(container.read(name), document)
+                )
+        title = None
+        if "meta.xml" in names:
+            found = parse_xml(container.read("meta.xml"), document).find(f".//{_DC}title")
+            title = one_line("".join(found.itertext())) or None if found is not None else None
+    reader = _Reader(styles)
+    body = content.find(f"{_OFFICE}body/{_OFFICE}text")
+    if body is not None:
+        reader.blocks(body)
+    return Reading(reader.elements, title=title, page_count=reader.page)
+
+
+class _Styles:
+    """What styles say that matters: fixed width, bold, numbered lists, levels of headings."""
+
+    def __init__(self) -> None:
+        self.parents: dict[str, str] = {}
+        self.fonts: dict[str, str] = {}
+        self.bold: dict[str, bool] = {}
+        self.levels: dict[str, int] = {}
+        self.breaks: set[str] = set()
+        self.numbered: dict[tuple[str, int], bool] = {}
+        self.starts: dict[tuple[str, int], int] = {}
+
+    def learn(self, root: etree._Element) -> None:
+        """Read the styles of `styles.xml` or of the content itself."""
+        for style in root.iter(f"{_STYLE}style"):
+            name = style.get(f"{_STYLE}name") or ""
+            self.parents[name] = style.get(f"{_STYLE}parent-style-name") or ""
+            level = style.get(f"{_STYLE}default-outline-level")
+            if level and level.isdigit():
+                self.levels[name] = int(level)
+            for properties in style.iterfind(f"{_STYLE}text-properties"):
+                font = properties.get(f"{_STYLE}font-name") or properties.get(f"{_FO}font-family")
+                if font:
+                    self.fonts[name] = font.lower()
+                if weight := properties.get(f"{_FO}font-weight"):
+                    self.bold[name] = weight in ("bold", "600", "700", "800", "900")
+            for properties in style.iterfind(f"{_STYLE}paragraph-properties"):
+                if properties.get(f"{_FO}break-before") == "page":
+                    self.breaks.add(name)
+        for style in root.iter(f"{_TEXT}list-style"):
+            name = style.get(f"{_STYLE}name") or ""
+            for level_style in style:
+                level = level_style.get(f"{_TEXT}level")
+                if level and level.isdigit():
+                    key = (name, int(level))
+                    numbered = level_style.tag == f"{_TEXT}list-level-style-number"
+                    self.numbered[key] = numbered and bool(level_style.get(f"{_STYLE}num-format"))
+                    start = level_style.get(f"{_TEXT}start-value")
+                    self.starts[key] = int(start) if start and start.isdigit() else 1
+
+    def chain(self, name: str) -> Iterator[str]:
+        """A style and those that it derives from."""
+        seen: set[str] = set()
+        while name and name not in seen:
+            yield name
+            seen.add(name)
+            name = self.parents.get(name, "")
+
+    def is_code(self, name: str) -> bool:
+        """Is it set in a fixed-width font, or named so?"""
+        for style in self.chain(name):
+            if style.lower().startswith(_CODE_STYLES):
+                return True
+            if style in self.fonts:
+                return any(word in self.fonts[style] for word in _MONOSPACE)
+        return False
+
+    def is_bold(self, name: str) -> bool:
+        """Does the nearest style that says so make it bold?"""
+        return next((self.bold[style] for style in self.chain(name) if style in self.bold), False)
+
+
+class _Reader:
+    """Walks the body of a text."""
+
+    def __init__(self, styles: _Styles) -> None:
+        self.styles = styles
+        self.elements: list[Element] = []
+        self.page = 1
+        self.depth = 0
+        self.list_style = ""
+        self.marker: tuple[int, int | None] | None = None
+        self.counts: dict[tuple[str, int], int] = {}
+
+    def blocks(self, node: etree._Element) -> None:
+        for child in node:
+            tag = child.tag
+            if not isinstance(tag, str) or tag in _SKIPPED:
+                continue
+            if tag == f"{_TEXT}h":
+                self._heading(child)
+            elif tag == f"{_TEXT}p":
+                self._paragraph(child)
+            elif tag == f"{_TEXT}list":
+                self._list(child)
+            elif tag == f"{_TABLE}table":
+                self._table(child)
+            elif tag == f"{_TEXT}soft-page-break":
+                self.page += 1
+            elif tag.startswith((_TEXT, _OFFICE, _DRAW)):
+                self.blocks(child)  # sections, indexes, frames
+
+    def _heading(self, node: etree._Element) -> None:
+        self._break_before(node)
+        level = node.get(f"{_TEXT}outline-level") or ""
+        text = one_line(self._text(node))
+        self.marker = None
+        self._add(Element(text, level=int(level) if level.isdigit() and int(level) else 1))
+
+    def _paragraph(self, node: etree._Element) -> None:
+        self._break_before(node)
+        style = node.get(f"{_TEXT}style-name") or ""
+        text = self._text(node)
+        if not text.strip():
+            pass
+        elif self.marker is not None:
+            depth, number = self.marker
+            self.marker = None
+            self._add(list_item(text.strip(), depth, number))
+        elif self.styles.is_code(style) and not self.depth:
+            self._code(text)
+        else:
+            bold = self.styles.is_bold(style) or self._all_bold(node)
+            self._add(Element(text, depth=self.depth, bold=bold))
+        for frame in node.iter(f"{_DRAW}frame"):
+            self._frame(frame)
+
+    def _code(self, text: str) -> None:
+        """Paragraphs of code that follow each other are one listing."""
+        last = self.elements[-1] if self.elements else None
+        if last is not None and last.kind == "code" and last.page == self.page:
+            last.text += f"\n{text}"
+        else:
+            self._add(Element(text, kind="code"))
+
+    def _frame(self, frame: etree._Element) -> None:
+        """Text boxes are text; pictures speak through their description."""
+        box = frame.find(f"{_DRAW}text-box")
+        if box is not None:
+            self.blocks(box)
+            return
+        for name in ("desc", "title"):
+            found = frame.find(f"{_SVG}{name}")
+            if found is not None and (text := one_line("".join(found.itertext()))):
+                self._add(Element(text, kind="figure"))
+                return
+
+    def _list(self, node: etree._Element) -> None:
+        outer, self.list_style = (
+            self.list_style,
+            node.get(f"{_TEXT}style-name") or self.list_style,
+        )
+        self.depth += 1
+        key = (self.list_style, self.depth)
+        numbered = self.styles.numbered.get(key, False)
+        if node.get(f"{_TEXT}continue-numbering") != "true":
+            self.counts[key] = self.styles.starts.get(key, 1) - 1
+        for item in node:
+            if item.tag == f"{_TEXT}list-item":
+                start = item.get(f"{_TEXT}start-value")
+                own = item.find(f"{_TEXT}p")
+                if own is not None:
+                    before = self.counts.get(key, 0)
+                    self.counts[key] = int(start) if start and start.isdigit() else before + 1
+                    self.marker = (self.depth, self.counts[key] if numbered else None)
+                self.blocks(item)
+                self.marker = None
+            elif item.tag == f"{_TEXT}list-header":
+                self.blocks(item)
+        self.depth -= 1
+        self.list_style = outer
+
+    def _table(self, node: etree._Element) -> None:
+        cells: Cells = []
+        spans: Spans = []
+        for row in node.iter(f"{_TABLE}table-row"):
+            if next(row.iterancestors(f"{_TABLE}table")) is not node:
+                continue
+            texts: list[str] = []
+            marks: list[tuple[int, int]] = []
+            for cell in row:
+                covered = cell.tag == f"{_TABLE}covered-table-cell"
+                if not covered and cell.tag != f"{_TABLE}table-cell":
+                    continue
+                repeated = _number(cell, "number-columns-repeated")
+                wide = _number(cell, "number-columns-spanned")
+                high = _number(cell, "number-rows-spanned")
+                for _ in range(min(repeated, MAX_REPEATED)):
+                    texts.append("" if covered else self._cell_text(cell))
+                    marks.append((0, 0) if covered else (wide, high))
+            cells.append(texts)
+            spans.append(marks)
+        if element := table(cells, spans, depth=self.depth):
+            self.marker = None
+            self._add(element)
+
+    def _cell_text(self, cell: etree._Element) -> str:
+        reader = _Reader(self.styles)
+        reader.blocks(cell)
+        return "\n".join(element.text.strip() for element in reader.elements)
+
+    def _all_bold(self, node: etree._Element) -> bool:
+        """Is all of a paragraph in bold spans?"""
+        spans = node.findall(f"{_TEXT}span")
+        loose = [node.text, *(child.tail for child in node)]
+        if not spans or any(text and text.strip() for text in loose):
+            return False
+        return all(self.styles.is_bold(span.get(f"{_TEXT}style-name") or "") for span in spans)
+
+    def _text(self, node: etree._Element) -> str:
+        """Text of a paragraph with its tabs, spaces, line breaks and links."""
+        parts = [_collapsed(node.text)]
+        for child in node:
+            tag = child.tag
+            if tag == f"{_TEXT}s":
+                parts.append(" " * _number(child, "c", _TEXT))
+            elif tag == f"{_TEXT}tab":
+                parts.append("\t")
+            elif tag == f"{_TEXT}line-break":
+                parts.append("\n")
+            elif tag == f"{_TEXT}a":
+                parts.append(add_link(self._text(child), child.get(f"{_XLINK}href")))
+            elif tag == f"{_TEXT}soft-page-break":
+                self.page += 1
+            elif isinstance(tag, str) and tag not in _SKIPPED and not tag.startswith(_DRAW):
+                parts.append(self._text(child))
+            parts.append(_collapsed(child.tail))
+        return "".join(parts)
+
+    def _break_before(self, node: etree._Element) -> None:
+        style = node.get(f"{_TEXT}style-name") or ""
+        if self.elements and any(one in self.styles.breaks for one in self.styles.chain(style)):
+            # Where soft breaks are recorded, hard ones stand in the styles.
+            self.page += 1
+
+    def _add(self, element: Element) -> None:
+        element.page = self.page
+        self.elements.append(element)
+
+
+def _collapsed(text: str | None) -> str:
+    """White space of the file collapses; spaces that count are `<text:s>`."""
+    if not text:
+        return ""
+    inner = " ".join(text.split())
+    return f"{' ' * text[0].isspace()}{inner}{' ' * (bool(inner) and text[-1].isspace())}"
+
+
+def _number(node: etree._Element, name: str, namespace: str = _TABLE) -> int:
+    value = node.get(f"{namespace}{name}") or ""
+    return max(1, int(value)) if value.isdigit() else 1
