@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rag_pipeline.parsing.geometry import Word
+from rag_pipeline.parsing.geometry import Ruling, Word
 from rag_pipeline.parsing.lines import line_text
 
 CHUNK_GAP = 0.75
 """Ems; words of a cell stand closer."""
 GUTTER = 0.45
 """Ems; white space between two columns is at least this wide."""
+MIN_STRIP = 0.2
+"""Ems; the same in the one row of a table whose cells nearly touch."""
+FEW_CHUNKS = 0.6
+"""Chunks of a row over the usual number, below which its cells span columns."""
+MIN_PARTED = 4
+"""Rows of several cells from which one may have cells that nearly touch."""
 Rows = list[list[str]]
 
 
@@ -41,24 +47,34 @@ def chunks_of(row: list[Word]) -> list[list[Word]]:
 def column_borders(rows: list[list[Word]], allowed: float = 0.12) -> list[float]:
     """Middles of the gutters: strips of white space that (nearly) no row writes across.
 
-    Rows whose words all lie in one chunk (titles, spanning headers) are not asked.
+    Rows whose words all lie in one chunk (titles), or in far fewer than usual (spanning headers),
+    are not asked.
     """
-    spans: list[tuple[float, float]] = []
-    asked = 0
-    sizes = []
-    for row in rows:
-        chunks = chunks_of(row)
-        if len(chunks) < 2:
-            continue
-        asked += 1
-        sizes.append(row[0].style.size)
-        spans += [(chunk[0].x0, max(word.x1 for word in chunk)) for chunk in chunks]
-    if not spans:
+    parted = [chunks for row in rows if len(chunks := chunks_of(row)) > 1]
+    if not parted:
         return []
-    tolerated = int(allowed * asked)
-    smallest = GUTTER * sorted(sizes)[len(sizes) // 2]
+    usual = sorted(map(len, parted))[len(parted) // 2]
+    parted = [chunks for chunks in parted if len(chunks) >= FEW_CHUNKS * usual]
+    sizes = sorted(chunks[0][0].style.size for chunks in parted)
+    size = sizes[len(sizes) // 2]
+    spans = [[_extent(chunk) for chunk in chunks] for chunks in parted]
+    tolerated = int(allowed * len(parted))
+    strips = _strips([span for row in spans for span in row], tolerated, GUTTER * size)
+    borders = [(x0 + x1) / 2 for x0, x1 in strips]
+    words = [(word.x0, word.x1) for chunks in parted for chunk in chunks for word in chunk]
+    narrow = _strips(words, tolerated, MIN_STRIP * size)
+    for x0, x1 in sorted(narrow, key=lambda strip: strip[0] - strip[1]):
+        if _parts_nearly_all((x0 + x1) / 2, spans, borders):
+            borders.append((x0 + x1) / 2)
+    return sorted(borders)
+
+
+def _strips(
+    spans: list[tuple[float, float]], tolerated: int, smallest: float
+) -> list[tuple[float, float]]:
+    """The strips, of this width at least, that no more than `tolerated` spans cross."""
     events = sorted([(x0, 1) for x0, _ in spans] + [(x1, -1) for _, x1 in spans])
-    borders: list[float] = []
+    found: list[tuple[float, float]] = []
     depth, open_from = 0, None
     for x, change in events:
         before = depth
@@ -67,9 +83,30 @@ def column_borders(rows: list[list[Word]], allowed: float = 0.12) -> list[float]
             open_from = x
         elif before <= tolerated < depth and open_from is not None:
             if x - open_from >= smallest:
-                borders.append((x + open_from) / 2)
+                found.append((open_from, x))
             open_from = None
-    return borders
+    return found
+
+
+def _parts_nearly_all(x: float, rows: list[list[tuple[float, float]]], known: list[float]) -> bool:
+    """Is there one row only, whose cells stand close, that keeps `x` from being a gutter?
+
+    All other rows have a text on both sides of it, within the columns known so far.
+    """
+    if len(rows) < MIN_PARTED:
+        return False
+    low = max((border for border in known if border < x), default=float("-inf"))
+    high = min((border for border in known if border > x), default=float("inf"))
+    crossing = both = 0
+    for row in rows:
+        inside = [span for span in row if span[0] < high and span[1] > low]
+        crossing += any(x0 < x < x1 for x0, x1 in inside)
+        both += any(x1 < x for _, x1 in inside) and any(x0 > x for x0, _ in inside)
+    return crossing == 1 and both >= len(rows) - 2
+
+
+def _extent(chunk: list[Word]) -> tuple[float, float]:
+    return chunk[0].x0, max(word.x1 for word in chunk)
 
 
 def cells_between(
@@ -99,6 +136,49 @@ def cells_between(
         texts.append([line_text(cell) for cell in cells])
         spans.append(marks)
     return texts, spans
+
+
+def with_spanning_titles(
+    rows: list[list[Word]],
+    borders: list[float],
+    texts: Rows,
+    spans: list[list[tuple[int, int]]],
+    lines: list[Ruling],
+) -> tuple[Rows, list[list[tuple[int, int]]]]:
+    """Let titles span the columns that a line just below them covers.
+
+    In booktabs style `Training` stands over three columns, a short rule below it, and the titles
+    of the columns below that.
+    """
+    if not lines:
+        return texts, spans
+    middles = _column_middles(rows, borders)
+    for row, text, marks in zip(rows, texts, spans, strict=True):
+        size = row[0].style.size
+        below = [line for line in lines if 0 <= line.y0 - row[0].baseline < 1.2 * size]
+        for x0, x1 in [(line.x0, line.x1) for line in below]:
+            covered = [at for at, middle in enumerate(middles) if x0 < middle < x1]
+            held = [at for at in covered if text[at]]
+            if len(covered) < 2 or len(held) != 1 or held[0] + marks[held[0]][0] - 1 > covered[-1]:
+                continue
+            title, text[held[0]] = text[held[0]], ""
+            text[covered[0]] = title
+            for at in covered:
+                marks[at] = (0, 0)
+            marks[covered[0]] = (len(covered), 1)
+    return texts, spans
+
+
+def _column_middles(rows: list[list[Word]], borders: list[float]) -> list[float]:
+    """Where the texts of each column usually have their middle."""
+    found: list[list[float]] = [[] for _ in range(len(borders) + 1)]
+    for row in rows:
+        for chunk in chunks_of(row):
+            x0, x1 = _extent(chunk)
+            first = _column(x0 + 0.5, borders)
+            if first == _column(x1 - 0.5, borders):
+                found[first].append((x0 + x1) / 2)
+    return [sorted(part)[len(part) // 2] if part else float("nan") for part in found]
 
 
 def without_empty_columns(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from rag_pipeline.parsing.cells import (
     chunks_of,
     column_borders,
     merge_wrapped,
+    with_spanning_titles,
     without_empty_columns,
     word_rows,
 )
@@ -23,6 +25,8 @@ _MARKER = re.compile(r"^(?:[\d.]+|\(?\w{1,2}[.)]|\W)$")
 Spans = list[list[tuple[int, int]]]
 MIN_FILLED = 0.35
 """Share of a grid's cells that hold text; the lines of a chart hold next to none."""
+HEADER_REACH = 2.0
+"""Ems above the uppermost line of a grid in which the row of its titles stands."""
 TITLE_SIZE = 1.15
 """Size over that of the rows above from which a row is the title of what follows."""
 PROSE = 45
@@ -48,6 +52,8 @@ def tables_of(content: PageContent) -> list[Table]:
     rulings = _without_underlines(content)
     for grid in grids_of([*rulings, *sides_of_cells(content.fills)]):
         words = _words_in(grid.box, content.words, taken)
+        grid = _with_header(grid, words, content.words, taken)
+        words = _words_in(grid.box, content.words, taken)
         _keep(_grid_table(grid, words), tables, taken)
     bands = [
         part
@@ -56,7 +62,7 @@ def tables_of(content: PageContent) -> list[Table]:
     ]
     for band in [*bands, *filled_areas(content.fills)]:
         words = _words_in(band, content.words, taken)
-        _keep(_band_table(band, words), tables, taken)
+        _keep(_band_table(band, words, rulings), tables, taken)
     return tables
 
 
@@ -153,6 +159,33 @@ def _grid_table(grid: Grid, words: list[Word]) -> Table | None:
     return Table(grid.box, cells, spans, words)
 
 
+def _with_header(grid: Grid, inside: list[Word], words: list[Word], taken: set[int]) -> Grid:
+    """Add the row of column titles that stands above the uppermost line, where there is one.
+
+    A row just above counts if it has a text over (nearly) every column after the first, and each
+    keeps to its column.
+    """
+    columns = len(grid.xs) - 1
+    if columns < 3 or len(grid.ys) < 3 or not inside:
+        return grid
+    left, top, right, _ = grid.box
+    size = sorted(word.style.size for word in inside)[len(inside) // 2]
+    area = (0.0, top - HEADER_REACH * size, float("inf"), top)
+    rows = word_rows(_words_in(area, words, taken))
+    if not rows or rows[-1][0].x0 < left - 2 or rows[-1][-1].x1 > right + 2:
+        return grid
+    chunks = chunks_of(rows[-1])
+    ends = [
+        (_index(chunk[0].x0 + 1, grid.xs), _index(max(word.x1 for word in chunk) - 1, grid.xs))
+        for chunk in chunks
+    ]
+    apart = all(first == last for first, last in ends) and len(set(ends)) == len(ends)
+    if not apart or len(chunks) < max(2, columns - 1):
+        return grid
+    above = min(word.y0 for word in rows[-1]) - 1
+    return Grid(grid.xs, [above, *grid.ys], grid.horizontal, grid.vertical)
+
+
 def _one_column(grid: Grid, words: list[Word]) -> Table | None:
     """A ruled list: three rows or more, each with one line or two of text."""
     held: dict[int, list[Word]] = {}
@@ -209,7 +242,8 @@ def _part_open_cells(
 ) -> None:
     """Part merged cells of one row whose words keep clear of every border inside.
 
-    Shaded rows often draw their borders, and the plain rows between them do not.
+    Shaded rows often draw their borders, and the plain rows between them do not. One of the cells
+    may be empty.
     """
     for first, words in list(held.items()):
         members = sorted(at for at, owned in owner.items() if owned == first)
@@ -223,9 +257,9 @@ def _part_open_cells(
                 break
             parts.setdefault((first[0], low), []).extend(chunk)
         else:
-            if len(parts) == len(members):
+            if len(parts) >= max(2, len(members) - 1):
                 owner.update({at: at for at in members})
-                held.update(parts)
+                held.update({first: [], **parts})
 
 
 def _cells_of(
@@ -292,20 +326,36 @@ def _same_baselines(parts: list[list[list[Word]]]) -> bool:
 
 
 def _without_empty(cells: Rows, spans: Spans) -> tuple[Rows, Spans]:
-    """Drop rows and columns in which no cell has text and none spans."""
+    """Drop rows and columns in which no cell has text and none spans.
+
+    Frames within cells draw borders that part nothing: columns in which no cell with text begins.
+    """
     if any(span not in ((1, 1), (0, 0)) for row in spans for span in row):
         keep_rows = [
             at
             for at, row in enumerate(cells)
             if any(row) or any(span[1] != 1 for span in spans[at])
         ]
-        return [cells[at] for at in keep_rows], [spans[at] for at in keep_rows]
+        cells, spans = [cells[at] for at in keep_rows], [spans[at] for at in keep_rows]
+        return without_empty_columns(cells, spans) if _may_drop(cells, spans) else (cells, spans)
     keep_rows = [at for at, row in enumerate(cells) if any(row)]
     columns = range(len(cells[0]))
     keep = [column for column in columns if any(cells[at][column] for at in keep_rows)]
     return (
         [[cells[at][column] for column in keep] for at in keep_rows],
         [[spans[at][column] for column in keep] for at in keep_rows],
+    )
+
+
+def _may_drop(cells: Rows, spans: Spans) -> bool:
+    """Does no cell without text reach from an empty column into one that stays?"""
+    if not cells:
+        return False
+    kept = [any(row[column] for row in cells) for column in range(len(cells[0]))]
+    return not any(
+        not kept[column] and any(kept[column : column + marks[column][0]])
+        for marks in spans
+        for column in range(len(kept))
     )
 
 
@@ -323,8 +373,11 @@ def _is_table(cells: Rows, spans: Spans) -> bool:
     return filled >= max(3, MIN_FILLED * len(own)) and columns >= 2
 
 
-def _band_table(band: Box, words: list[Word]) -> Table | None:
-    """A table without vertical lines: columns by white space, rows by baseline."""
+def _band_table(band: Box, words: list[Word], rulings: Sequence[Ruling] = ()) -> Table | None:
+    """A table without vertical lines: columns by white space, rows by baseline.
+
+    A title over several columns spans them where one of the `rulings` below it does.
+    """
     if len(words) < 4:
         return None
     rows = word_rows(words)
@@ -334,12 +387,27 @@ def _band_table(band: Box, words: list[Word]) -> Table | None:
     if sum(map(_is_tabular, rows)) < max(2, 0.5 * len(rows)):
         return None
     cells, spans = cells_between(rows, borders)
+    cells, spans = with_spanning_titles(rows, borders, cells, spans, _lines_in(band, rulings))
     cells, spans = merge_wrapped(rows, cells, spans)
     cells, spans = without_empty_columns(cells, spans)
     if not _is_table(cells, spans) or _is_prose(cells):
         return None
     box = bounding_box([band, *[(word.x0, word.y0, word.x1, word.y1) for word in words]])
     return Table(box, cells, spans, words)
+
+
+def _lines_in(band: Box, rulings: Sequence[Ruling]) -> list[Ruling]:
+    """Horizontal lines inside the area that are shorter than it: those below spanning titles."""
+    width = band[2] - band[0]
+    return [
+        line
+        for line in rulings
+        if line.is_horizontal
+        and band[1] + 2 < line.y0 < band[3] - 2
+        and band[0] - 2 < line.x0
+        and line.x1 < band[2] + 2
+        and line.x1 - line.x0 < 0.95 * width
+    ]
 
 
 def _is_prose(cells: Rows) -> bool:

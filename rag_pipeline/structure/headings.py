@@ -98,6 +98,8 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
         return False  # authors, addresses
     bare = title[item.numbering.length :] if item.numbering else title
     letters = len(_LETTERS.findall(bare))
+    if item.numbering and not item.numbering.is_worded and letters < 2:
+        return False  # 1.7X is a quantity
     return letters >= settings.heading_min_letters * len(bare.replace(" ", ""))
 
 
@@ -223,7 +225,7 @@ def drop_rare_styles(document: Document, settings: StructureSettings) -> None:
     for item in headings:
         if item.index not in odd or item.numbering or item.level_hint is not None:
             continue
-        if not is_contents_title(item.title) and not _begins_page(item, document):
+        if not is_contents_title(item.title) and not begins_page(item, document):
             item.decide("paragraph", "paragraph: large, but in a style that headings do not have")
 
 
@@ -260,7 +262,7 @@ def _larger_than_chapters(headings: list[Item], document: Document) -> set[int]:
     }
 
 
-def _begins_page(item: Item, document: Document) -> bool:
+def begins_page(item: Item, document: Document) -> bool:
     """No text stands above it on its page, running heads aside."""
     return not any(
         other.y1 <= item.y0 + 0.002 and other.title

@@ -16,6 +16,7 @@ from rag_pipeline.structure.lists import group_lists, list_marker, mark_admoniti
 from rag_pipeline.structure.merging import merge_headings
 from rag_pipeline.structure.sequences import mark_sequences
 from rag_pipeline.structure.signals import is_caption
+from rag_pipeline.structure.surroundings import drop_misleading
 from rag_pipeline.structure.tables import group_tables
 from rag_pipeline.structure.titles import mark_cover
 from rag_pipeline.structure.trails import trails_of
@@ -41,6 +42,7 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     mark_repeated_titles(document)
     mark_sequences(document, settings)
     merge_headings(document)
+    drop_misleading(document, settings)
     drop_rare_styles(document, settings)
     mark_cover(document, settings)
     mark_footnotes(document, settings)

@@ -177,7 +177,7 @@ def test_a_short_rule_below_a_title_spans_it(tmp_path: Path) -> None:
 
 
 def test_one_row_whose_cells_nearly_touch_does_not_join_columns(tmp_path: Path) -> None:
-    rows = [[f"E-0{n}", "Dust", "Clean"] for n in range(1, 5)]
+    rows = [[f"E-0{n}", "Dust in it", "Clean"] for n in range(1, 5)]
 
     def page(canvas: object) -> None:
         for y in (90, 200):
