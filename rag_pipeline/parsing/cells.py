@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
-from rag_pipeline.parsing.geometry import Ruling, Word
+from rag_pipeline.parsing.geometry import Box, Ruling, Word
 from rag_pipeline.parsing.lines import line_text
 
 CHUNK_GAP = 0.75
@@ -18,6 +19,19 @@ FEW_CHUNKS = 0.6
 MIN_PARTED = 4
 """Rows of several cells from which one may have cells that nearly touch."""
 Rows = list[list[str]]
+Spans = list[list[tuple[int, int]]]
+MIN_FILLED = 0.35
+"""Share of a grid's cells that hold text; the lines of a chart hold next to none."""
+
+
+@dataclass(slots=True)
+class Table:
+    """A table with its words, which are no longer part of the running text."""
+
+    box: Box
+    cells: Rows
+    spans: Spans
+    words: list[Word]
 
 
 def word_rows(words: list[Word]) -> list[list[Word]]:
@@ -109,16 +123,14 @@ def _extent(chunk: list[Word]) -> tuple[float, float]:
     return chunk[0].x0, max(word.x1 for word in chunk)
 
 
-def cells_between(
-    rows: list[list[Word]], borders: list[float]
-) -> tuple[Rows, list[list[tuple[int, int]]]]:
+def cells_between(rows: list[list[Word]], borders: list[float]) -> tuple[Rows, Spans]:
     """Texts and spans (columns, rows) of each row's cells.
 
     A chunk that writes across a border spans the columns it covers.
     """
     width = len(borders) + 1
     texts: Rows = []
-    spans: list[list[tuple[int, int]]] = []
+    spans: Spans = []
     for row in rows:
         cells: list[list[Word]] = [[] for _ in range(width)]
         marks = [(1, 1)] * width
@@ -142,9 +154,9 @@ def with_spanning_titles(
     rows: list[list[Word]],
     borders: list[float],
     texts: Rows,
-    spans: list[list[tuple[int, int]]],
+    spans: Spans,
     lines: list[Ruling],
-) -> tuple[Rows, list[list[tuple[int, int]]]]:
+) -> tuple[Rows, Spans]:
     """Let titles span the columns that a line just below them covers.
 
     In booktabs style `Training` stands over three columns, a short rule below it, and the titles
@@ -181,9 +193,7 @@ def _column_middles(rows: list[list[Word]], borders: list[float]) -> list[float]
     return [sorted(part)[len(part) // 2] if part else float("nan") for part in found]
 
 
-def without_empty_columns(
-    texts: Rows, spans: list[list[tuple[int, int]]]
-) -> tuple[Rows, list[list[tuple[int, int]]]]:
+def without_empty_columns(texts: Rows, spans: Spans) -> tuple[Rows, Spans]:
     """Drop columns that hold no text of their own; cells that span them become narrower."""
     keep = [at for at in range(len(texts[0])) if any(row[at] for row in texts)]
     dropped = set(range(len(texts[0]))) - set(keep)
@@ -210,9 +220,7 @@ def _column(x: float, borders: list[float]) -> int:
     return sum(x > border for border in borders)
 
 
-def merge_wrapped(
-    rows: list[list[Word]], texts: Rows, spans: list[list[tuple[int, int]]]
-) -> tuple[Rows, list[list[tuple[int, int]]]]:
+def merge_wrapped(rows: list[list[Word]], texts: Rows, spans: Spans) -> tuple[Rows, Spans]:
     """Put lines that go on with the row above into it.
 
     A line goes on if its first cell is empty, it fills fewer cells than the row above, and it
@@ -237,3 +245,35 @@ def merge_wrapped(
             kept.append(list(text))
             marks.append(spans[number])
     return kept, marks
+
+
+def cell_text(words: list[Word]) -> str:
+    """Text of a cell: its rows one after another."""
+    return " ".join(line_text(row) for row in word_rows(words))
+
+
+def is_table(cells: Rows, spans: Spans) -> bool:
+    """Has it two rows and columns at least, and enough cells with text?"""
+    if len(cells) < 2 or len(cells[0]) < 2:
+        return False
+    own = [
+        cell
+        for row, marks in zip(cells, spans, strict=True)
+        for cell, mark in zip(row, marks, strict=True)
+        if mark != (0, 0)
+    ]
+    filled = sum(bool(cell) for cell in own)
+    columns = sum(any(row[column] for row in cells) for column in range(len(cells[0])))
+    return filled >= max(3, MIN_FILLED * len(own)) and columns >= 2
+
+
+def words_in(box: Box, words: list[Word], taken: set[int]) -> list[Word]:
+    """Words whose middle lies in the box and that no table has yet."""
+    left, top, right, bottom = 2 * box[0], 2 * box[1], 2 * box[2], 2 * box[3]
+    return [
+        word
+        for word in words
+        if top <= word.y0 + word.y1 <= bottom
+        and left <= word.x0 + word.x1 <= right
+        and id(word) not in taken
+    ]
