@@ -32,6 +32,7 @@ DEFAULT_PRICES: dict[str, float] = {
     "vertex/text-embedding-005": 0.10,
     "vertex/text-multilingual-embedding-002": 0.10,
     "document_ai/ocr": 1.50,
+    "document_ai/ocr_add_on": 6.0,
     "document_ai/form_parser": 30.0,
     "document_ai/layout_parser": 10.0,
 }
