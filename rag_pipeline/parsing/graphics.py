@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, repeat
+from struct import unpack
 from typing import Any
 
 import pypdfium2.raw as c
 
 from rag_pipeline.parsing import calls
-from rag_pipeline.parsing.calls import Address
+from rag_pipeline.parsing.calls import Address, Pointer, Slots
 from rag_pipeline.parsing.geometry import Box
 
 THIN = 3.0
@@ -26,7 +27,8 @@ MAX_OBJECTS = 6000
 """A page of vector art may have tens of thousands of paths; its rulings mean nothing."""
 MAX_SEGMENTS = 400
 MAX_FORM_DEPTH = 4
-TEXT = c.FPDF_PAGEOBJ_TEXT
+TEXT, PATH = c.FPDF_PAGEOBJ_TEXT, c.FPDF_PAGEOBJ_PATH
+IMAGE, FORM = c.FPDF_PAGEOBJ_IMAGE, c.FPDF_PAGEOBJ_FORM
 Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
@@ -43,69 +45,85 @@ class Graphics:
     """Text objects that the text page dropped as doubles: text printed twice to look bold."""
 
 
-class _Reader:
-    """Holds the buffers that the calls write to."""
+class GraphicsReader:
+    """Reads what the pages of one document draw; holds the memory that calls write to."""
 
-    def __init__(self, known_text: set[int]) -> None:
-        self.known_text = known_text
+    def __init__(self) -> None:
+        self.known_text: set[Address] = set()
         self.graphics = Graphics()
         self.count = 0
-        self.edges, self.edges_at = calls.buffers(ctypes.c_float, 4)
-        self.colors, self.colors_at = calls.buffers(ctypes.c_uint, 4)
-        (self.fill_mode, self.stroke), self.modes_at = calls.buffers(ctypes.c_int, 2)
-        self.matrix = c.FS_MATRIX()
-        self.matrix_at = ctypes.addressof(self.matrix)
-        self.point, self.point_at = calls.buffers(ctypes.c_float, 2)
+        self.item = Pointer()
+        self.segment = Pointer()
+        self.edges = Slots(4, 4)
+        self.colors = Slots(4, 4)
+        self.modes = Slots(4, 2)
+        self.matrix = Slots(24, 1)
+        self.point = Slots(4, 2)
 
-    def bounds(self, item: Address, form: Matrix) -> Box | None:
-        if not calls.object_bounds(item, *self.edges_at):
+    def read(self, page: Any, known_text: set[Address]) -> Graphics:
+        """Read what a page draws besides text. `known_text`: text objects already read."""
+        self.known_text, self.graphics, self.count = known_text, Graphics(), 0
+        pointer = calls.pointer_to(page)
+        numbers = range(min(c.FPDFPage_CountObjects(page), MAX_OBJECTS))
+        for item in map(calls.page_object, repeat(pointer), numbers):
+            self.count += 1
+            if item not in known_text:
+                self._read(item, IDENTITY, 0)
+            if self.count > MAX_OBJECTS:
+                break
+        return self.graphics
+
+    def _bounds(self, item: Pointer, form: Matrix) -> Box | None:
+        if not calls.object_bounds(item, *self.edges.pointers):
             return None
-        left, bottom, right, top = (edge.value for edge in self.edges)
-        return transformed((left, bottom, right, top), form)
+        return transformed(unpack("4f", self.edges.memory), form)
 
-    def matrix_of(self, item: Address, form: Matrix) -> Matrix:
-        if not calls.object_matrix(item, self.matrix_at):
+    def _matrix_of(self, item: Pointer, form: Matrix) -> Matrix:
+        if not calls.object_matrix(item, *self.matrix.pointers):
             return form
-        m = self.matrix
-        return multiplied((m.a, m.b, m.c, m.d, m.e, m.f), form)
+        return multiplied(unpack("6f", self.matrix.memory), form)
 
-    def fill_color(self, item: Address) -> tuple[int, int]:
+    def _fill_color(self, item: Pointer) -> tuple[int, int]:
         """Colour (0xRRGGBB) and alpha of a fill."""
-        calls.fill_color(item, *self.colors_at)
-        red, green, blue, alpha = (color.value for color in self.colors)
+        calls.fill_color(item, *self.colors.pointers)
+        red, green, blue, alpha = unpack("4I", self.colors.memory)
         return red << 16 | green << 8 | blue, alpha
 
-    def read(self, item: Address, form: Matrix, depth: int) -> None:
+    def _read(self, address: Address, form: Matrix, depth: int) -> None:
+        item = self.item
+        item.value = address
         kind = calls.object_type(item)
         if kind == TEXT:
-            box = self.bounds(item, form) if item not in self.known_text else None
+            box = self._bounds(item, form) if address not in self.known_text else None
             if box and box[2] - box[0] > 1 and box[3] - box[1] > 1:  # not of spaces only
                 self.graphics.repeated_text.append(box)
-        elif kind == c.FPDF_PAGEOBJ_PATH:
-            self.read_path(item, form)
-        elif kind in (c.FPDF_PAGEOBJ_IMAGE, c.FPDF_PAGEOBJ_SHADING):
-            if (box := self.bounds(item, form)) and kind == c.FPDF_PAGEOBJ_IMAGE:
+        elif kind == PATH:
+            self._read_path(item, form)
+        elif kind == IMAGE:
+            if box := self._bounds(item, form):
                 self.graphics.images.append(box)
-        elif kind == c.FPDF_PAGEOBJ_FORM and depth < MAX_FORM_DEPTH:
-            inner = self.matrix_of(item, form)
-            for number in range(calls.form_count(item)):
+        elif kind == FORM and depth < MAX_FORM_DEPTH:
+            outer = Pointer(address)
+            inner = self._matrix_of(outer, form)
+            for number in range(calls.form_count(outer)):
                 self.count += 1
                 if self.count > MAX_OBJECTS:
                     return
-                self.read(calls.form_object(item, number), inner, depth + 1)
+                self._read(calls.form_object(outer, ctypes.c_ulong(number)), inner, depth + 1)
 
-    def read_path(self, item: Address, form: Matrix) -> None:
-        calls.path_mode(item, *self.modes_at)
-        filled, stroked = self.fill_mode.value != 0, self.stroke.value != 0
+    def _read_path(self, item: Pointer, form: Matrix) -> None:
+        calls.path_mode(item, *self.modes.pointers)
+        fill_mode, stroked = unpack("2i", self.modes.memory)
+        filled = fill_mode != 0
         if not (filled or stroked):
             return
-        box = self.bounds(item, form)
+        box = self._bounds(item, form)
         if box is None:
             return
         width, height = box[2] - box[0], box[3] - box[1]
         if max(width, height) < SHORTEST_RULING:
             return
-        color, alpha = self.fill_color(item) if filled else (0, 255)
+        color, alpha = self._fill_color(item) if filled else (0, 255)
         if min(width, height) <= THIN:
             if not filled or (alpha > 0 and color < 0xF8F8F8):
                 self.graphics.rulings.append(box)
@@ -117,67 +135,59 @@ class _Reader:
                 self.graphics.rulings.extend(sides(box))
             return
         if segments <= MAX_SEGMENTS:
-            self.read_segments(item, form, segments, filled, color)
+            self._read_segments(item, form, segments, filled, color)
 
-    def read_segments(
-        self, item: Address, form: Matrix, segments: int, filled: bool, color: int
+    def _read_segments(
+        self, item: Pointer, form: Matrix, segments: int, filled: bool, color: int
     ) -> None:
         """Break a path into straight pieces (stroked) or rectangles (filled)."""
-        matrix = self.matrix_of(item, form)
-        for points in self.subpaths(item, segments, matrix):
-            xs, ys = [p[0] for p in points], [p[1] for p in points]
-            box = (min(xs), min(ys), max(xs), max(ys))
-            width, height = box[2] - box[0], box[3] - box[1]
-            if filled and 4 <= len(points) <= 6:
-                if min(width, height) <= THIN and max(width, height) >= SHORTEST_RULING:
-                    self.graphics.rulings.append(box)
-                elif min(width, height) > THIN:
+        matrix = self._matrix_of(item, form)
+        for points in self._subpaths(item, segments, matrix):
+            if not filled:
+                self.graphics.rulings += _straight_pieces(points)
+            elif 4 <= len(points) <= 6:
+                xs, ys = [p[0] for p in points], [p[1] for p in points]
+                box = (min(xs), min(ys), max(xs), max(ys))
+                width, height = box[2] - box[0], box[3] - box[1]
+                if min(width, height) > THIN:
                     self.graphics.fills.append((box, color))
-            elif not filled:
-                for (xa, ya), (xb, yb) in pairwise(points):
-                    dx, dy = abs(xa - xb), abs(ya - yb)
-                    if min(dx, dy) < 0.5 and max(dx, dy) >= SHORTEST_RULING:
-                        self.graphics.rulings.append(
-                            (min(xa, xb), min(ya, yb), max(xa, xb), max(ya, yb))
-                        )
+                elif max(width, height) >= SHORTEST_RULING:
+                    self.graphics.rulings.append(box)
 
-    def subpaths(
-        self, item: Address, segments: int, matrix: Matrix
+    def _subpaths(
+        self, item: Pointer, segments: int, matrix: Matrix
     ) -> Iterator[list[tuple[float, float]]]:
         """Yield the corners of each subpath that has straight pieces only, in user space."""
         a, b, cc, d, e, f = matrix
         points: list[tuple[float, float]] = []
         straight = True
-        for number in range(segments):
-            segment = calls.path_segment(item, number)
+        segment = self.segment
+        for address in map(calls.path_segment, repeat(item), range(segments)):
+            segment.value = address
             kind = calls.segment_type(segment)
-            calls.segment_point(segment, *self.point_at)
-            x, y = self.point[0].value, self.point[1].value
             if kind == c.FPDF_SEGMENT_MOVETO:
                 if straight and len(points) > 1:
                     yield points
                 points, straight = [], True
             elif kind == c.FPDF_SEGMENT_BEZIERTO:
                 straight = False
+            if not straight:
+                continue
+            calls.segment_point(segment, *self.point.pointers)
+            x, y = unpack("2f", self.point.memory)
             points.append((a * x + cc * y + e, b * x + d * y + f))
-            if calls.segment_closes(segment) and points:
+            if calls.segment_closes(segment):
                 points.append(points[0])
         if straight and len(points) > 1:
             yield points
 
 
-def read_graphics(page: Any, known_text: set[int]) -> Graphics:
-    """Read what page draws besides text. `known_text`: addresses of text objects already read."""
-    reader = _Reader(known_text)
-    address = calls.address_of(page)
-    for number in range(min(c.FPDFPage_CountObjects(page), MAX_OBJECTS)):
-        reader.count += 1
-        item = calls.page_object(address, number)
-        if item not in known_text:
-            reader.read(item, IDENTITY, 0)
-        if reader.count > MAX_OBJECTS:
-            break
-    return reader.graphics
+def _straight_pieces(points: list[tuple[float, float]]) -> Iterator[Box]:
+    """Horizontal and vertical pieces of a polygon that are long enough to be rulings."""
+    for (xa, ya), (xb, yb) in pairwise(points):
+        dx, dy = abs(xa - xb), abs(ya - yb)
+        if min(dx, dy) < 0.5 and max(dx, dy) >= SHORTEST_RULING:
+            yield min(xa, xb), min(ya, yb), max(xa, xb), max(ya, yb)
 
 
 def sides(box: Box) -> list[Box]:
