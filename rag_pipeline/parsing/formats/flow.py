@@ -44,6 +44,8 @@ class Element:
     """Level of a heading, from 1."""
     depth: int = 0
     """Levels of lists or quotations that it lies in."""
+    hanging: bool = False
+    """It goes on below an item of a list, under the item's text."""
     page: int = 1
     bold: bool = False
     cells: Cells | None = None
@@ -173,6 +175,7 @@ def _boxes(elements: list[Element]) -> list[Box]:
         top = at[element.page]
         bottom = top + _lines(element) * line
         at[element.page] = bottom + 0.5 * line
-        left = min(LEFT + INDENT * element.depth, RIGHT - INDENT)
+        steps = element.depth + 0.5 * element.hanging
+        left = min(LEFT + INDENT * steps, RIGHT - INDENT)
         boxes.append(element.box or (left, top, RIGHT, min(1.0, bottom)))
     return boxes

@@ -125,6 +125,7 @@ class _Reader:
 
     def _add(self, element: Element) -> None:
         element.depth = self.depth
+        element.hanging = bool(self.counters)
         self.elements.append(element)
 
 

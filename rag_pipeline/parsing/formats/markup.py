@@ -93,6 +93,7 @@ class _Reader:
         self.elements: list[Element] = []
         self.page = page
         self.depth = 0
+        self.lists = 0
         self.parts: list[str] = []
         self.bold = 0
         self.plain_characters = 0
@@ -117,12 +118,13 @@ class _Reader:
         elif self.marker is not None:
             depth, number = self.marker
             self.marker = None
-            self.add(list_item(text, depth, number))
+            self.add(list_item(text, depth, number), is_item=True)
         else:
             self.add(Element(text, depth=self.depth, bold=bold))
 
-    def add(self, element: Element) -> None:
+    def add(self, element: Element, *, is_item: bool = False) -> None:
         element.page = self.page
+        element.hanging = self.lists > 0 and not is_item
         self.elements.append(element)
 
     def block(self, node: etree._Element) -> None:
@@ -182,6 +184,7 @@ class _Reader:
 
     def list(self, node: etree._Element, *, ordered: bool) -> None:
         self.depth += 1
+        self.lists += 1
         number = _integer(node.get("start"), 1)
         for child in node:
             tag = tag_of(child)
@@ -195,6 +198,7 @@ class _Reader:
             elif tag:
                 self.child(child)
         self.depth -= 1
+        self.lists -= 1
 
     def code(self, node: etree._Element) -> None:
         text = "".join("\n" if part is BREAK else part for part in _raw_text(node))

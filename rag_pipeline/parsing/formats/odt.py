@@ -168,7 +168,7 @@ class _Reader:
         elif self.marker is not None:
             depth, number = self.marker
             self.marker = None
-            self._add(list_item(text.strip(), depth, number))
+            self._add(list_item(text.strip(), depth, number), is_item=True)
         elif self.styles.is_code(style) and not self.depth:
             self._code(text)
         else:
@@ -285,8 +285,9 @@ class _Reader:
             # Where soft breaks are recorded, hard ones stand in the styles.
             self.page += 1
 
-    def _add(self, element: Element) -> None:
+    def _add(self, element: Element, *, is_item: bool = False) -> None:
         element.page = self.page
+        element.hanging = self.depth > 0 and not is_item
         self.elements.append(element)
 
 

@@ -26,10 +26,12 @@ _LINE_BREAKS = re.compile(r"[\v\n]")
 NOTES_TOP = 0.97
 """Notes stand below the slide: their box is its lower edge."""
 INDENT = 0.02
+SECTION = "secHead"
+"""Layout of slides that open a section; where there are any, the others stand below them."""
 
 
 def read_pptx(path: Path, settings: ParsingSettings, document: str) -> Reading:
-    """Elements of a presentation: the title of each slide is a heading, notes come last.
+    """Elements of a presentation: the title of each slide is a heading, its notes come last.
 
     Raises `DamagedFileError`, `UnsafeFileError` and `MissingLibraryError`.
     """
@@ -40,8 +42,10 @@ def read_pptx(path: Path, settings: ParsingSettings, document: str) -> Reading:
         show = library.Presentation(str(path))
         size = (int(show.slide_width or 1), int(show.slide_height or 1))
         elements: list[Element] = []
+        has_sections = any(_layout(slide) == SECTION for slide in show.slides)
         for number, slide in enumerate(show.slides, start=1):
-            for element in _Slide(slide, size).elements():
+            opens = not has_sections or _layout(slide) in (SECTION, "title")
+            for element in _Slide(slide, size, 1 if opens else 2).elements():
                 element.page = number
                 elements.append(element)
         pages = max(1, len(show.slides))
@@ -57,8 +61,9 @@ def read_pptx(path: Path, settings: ParsingSettings, document: str) -> Reading:
 class _Slide:
     """One slide's shapes, from top to bottom and left to right."""
 
-    def __init__(self, slide: Any, size: tuple[int, int]) -> None:
+    def __init__(self, slide: Any, size: tuple[int, int], level: int) -> None:
         self.slide = slide
+        self.level = level
         self.size = size
 
     def elements(self) -> Iterator[Element]:
@@ -70,7 +75,7 @@ class _Slide:
             frame = self.slide.notes_slide.notes_text_frame
             text = frame.text.strip() if frame is not None else ""
             if text:
-                yield Element(f"Notes: {text}", box=(0.0, NOTES_TOP, 1.0, 1.0))
+                yield Element(f"Speaker notes: {text}", box=(0.0, NOTES_TOP, 1.0, 1.0))
 
     def _box(self, shape: Any) -> Box:
         """Place on the slide; parts that lie beyond it are cut."""
@@ -103,27 +108,28 @@ class _Slide:
     def _text(self, shape: Any, box: Box) -> Iterator[Element]:
         if _is_title(shape):
             if text := one_line(_LINE_BREAKS.sub(" ", shape.text_frame.text)):
-                yield Element(text, level=1, box=box)
+                yield Element(text, level=self.level, box=box)
             return
         paragraphs = [one for one in shape.text_frame.paragraphs if one.text.strip()]
         counts: dict[int, int] = {}
-        total = max(1, len(paragraphs))
-        height = (box[3] - box[1]) / total
-        code: list[str] = []
+        height = (box[3] - box[1]) / max(1, len(paragraphs))
+        code: Element | None = None
         for at, paragraph in enumerate(paragraphs):
+            bottom = box[1] + (at + 1) * height
             if _is_code(paragraph):
-                code.append(_LINE_BREAKS.sub("\n", paragraph.text).rstrip())
+                text = _LINE_BREAKS.sub("\n", paragraph.text).rstrip()
+                if code is not None and code.box:
+                    code.text += f"\n{text}"
+                    code.box = (*code.box[:3], bottom)
+                else:
+                    code = Element(text, kind="code", box=(box[0], bottom - height, box[2], bottom))
+                    yield code
                 continue
-            if code:
-                yield Element("\n".join(code), kind="code", box=box)
-                code = []
-            level = paragraph.level or 0
-            element = self._paragraph(shape, paragraph, level, counts)
+            code = None
+            element = self._paragraph(shape, paragraph, paragraph.level or 0, counts)
             left = min(box[0] + INDENT * element.depth, box[2])
-            element.box = (left, box[1] + at * height, box[2], box[1] + (at + 1) * height)
+            element.box = (left, bottom - height, box[2], bottom)
             yield element
-        if code:
-            yield Element("\n".join(code), kind="code", box=box)
 
     def _paragraph(self, shape: Any, paragraph: Any, level: int, counts: dict[int, int]) -> Element:
         text = _linked(paragraph)
@@ -169,6 +175,11 @@ class _Slide:
             if source is not None and (found := _bullet_of(source.find(name))) is not None:
                 return found
         return ""
+
+
+def _layout(slide: Any) -> str:
+    """Type of the slide's layout (ECMA-376 part 1, section 19.7.15)."""
+    return str(slide.slide_layout._element.get("type") or "")
 
 
 def _bullet_of(properties: Any) -> str | None:
