@@ -263,6 +263,9 @@ def merge_pages(
         return replace(service, warnings=[*local.warnings, *service.warnings])
     frame = pd.concat([part.astype({"table_cells": object}) for part in parts], ignore_index=True)
     frame = frame.sort_values("page_number", kind="stable", ignore_index=True)
+    for name in frame.columns:
+        if any(name in part and part[name].dtype == bool for part in parts):
+            frame[name] = frame[name].eq(True)  # a column that only one of the two has
     language = detect_language("\n".join(frame["text"]))
     if language == "und":
         language = local.language if local.language != "und" else service.language

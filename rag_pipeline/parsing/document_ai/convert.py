@@ -10,7 +10,7 @@ import pandas as pd
 from rag_pipeline.parsing.document_ai.anchors import length, spans_of
 from rag_pipeline.parsing.document_ai.pages import page_rows
 from rag_pipeline.parsing.document_ai.rows import LanguageVotes, Row, to_frame
-from rag_pipeline.parsing.document_ai.tree import tree_rows
+from rag_pipeline.parsing.document_ai.tree import layout_rows
 
 CONVERSION_VERSION = "1"
 """Part of the fingerprint: a new value converts all stored replies again, and asks for none."""
@@ -29,11 +29,13 @@ def to_blocks(
     sizes = page_sizes or {}
     rows: list[Row] = []
     votes: dict[str, float] = {}
+    blocks: list[Any] = []
     for document in documents:
         for page in document.pages:
             rows += page_rows(document.text, page, sizes.get(page.page_number))
             _count_languages(page, votes)
-        rows += tree_rows(document.document_layout.blocks, sizes)
+        blocks += document.document_layout.blocks
+    rows += layout_rows(blocks, sizes)
     rows.sort(key=lambda row: row.page)  # stable: the order within a page stays
     return to_frame(rows, LanguageVotes(votes))
 

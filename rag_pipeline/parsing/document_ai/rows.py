@@ -112,6 +112,7 @@ def to_frame(rows: Sequence[Row], votes: LanguageVotes) -> tuple[pd.DataFrame, s
     frame = pd.DataFrame({name: pd.Series(values[name]) for name in COLUMNS})
     frame.insert(0, "block_index", range(len(frame)))
     frame["level_hint"] = pd.array([row.level for row in rows], dtype="Int64")
+    frame["level_is_given"] = frame["level_hint"].notna()
     frame["language"] = language
     return check(frame, Blocks), language
 

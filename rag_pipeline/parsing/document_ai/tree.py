@@ -21,11 +21,54 @@ from rag_pipeline.text import one_line
 _HEADING = re.compile(r"^heading-(\d+)$")
 _EDGE_BOXES: dict[str, Box] = {"header": (0.0, 0.0, 1.0, 0.05), "footer": (0.0, 0.95, 1.0, 1.0)}
 """Where running heads and feet stand when no box is given: structure knows them by their place."""
+RUNNING_DEPTH = 3
+RUNNING_LENGTH = 80
+RUNNING_PAGES = 3
+RUNNING_SHARE = 0.2
+"""A running head is one of so many outermost blocks, at most so long, on so many of the pages."""
 PageSizes = Mapping[int, tuple[float, float]]
 
 
+def layout_rows(blocks: Sequence[Any], sizes: PageSizes) -> list[Row]:
+    """Rows of a reply's whole tree; running heads stand at the edge of their pages."""
+    rows = list(tree_rows(blocks, sizes))
+    _place_running_heads(rows)
+    return rows
+
+
+def _place_running_heads(rows: Sequence[Row]) -> None:
+    """Short texts that begin or end many pages are no headings, whatever the tree says.
+
+    Where the reply has no boxes, their place is told by the order of blocks.
+    """
+    pages: dict[int, list[Row]] = {}
+    for row in rows:
+        pages.setdefault(row.page, []).append(row)
+    edges = [
+        (row, at < RUNNING_DEPTH)
+        for page in pages.values()
+        for at, row in enumerate(page)
+        if (at < RUNNING_DEPTH or at >= len(page) - RUNNING_DEPTH)
+        and row.kind == "text"
+        and len(row.text) <= RUNNING_LENGTH
+    ]
+    found: dict[str, set[int]] = {}
+    for row, _ in edges:
+        found.setdefault(_without_numbers(row.text), set()).add(row.page)
+    needed = max(RUNNING_PAGES, RUNNING_SHARE * len(pages))
+    for row, is_top in edges:
+        if len(found[_without_numbers(row.text)]) >= needed:
+            row.level = None
+            if row.box == WHOLE_PAGE:
+                row.box = _EDGE_BOXES["header" if is_top else "footer"]
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"\d+", "#", text.lower())
+
+
 def tree_rows(blocks: Sequence[Any], sizes: PageSizes) -> Iterator[Row]:
-    """Rows of the tree, depth first, which is its reading order."""
+    """Rows of some blocks, depth first, which is their reading order."""
     for block in blocks:
         yield from _block_rows(block, sizes)
 
