@@ -110,9 +110,14 @@ class FolderEmbedder(LocalEmbedder):
         output = session.run(None, {name: feeds[name] for name in wanted & feeds.keys()})
         ranks = [array.ndim for array in output]
         if 2 in ranks:  # pooled by the graph itself
-            pooled: Vectors = output[ranks.index(2)]
-            return pooled
-        tokens = output[ranks.index(3)]
-        share = mask[:, :, None].astype(np.float32)
-        mean: Vectors = (tokens * share).sum(axis=1) / share.sum(axis=1)
-        return mean
+            vectors: Vectors = output[ranks.index(2)]
+        else:
+            share = mask[:, :, None].astype(np.float32)
+            vectors = (output[ranks.index(3)] * share).sum(axis=1) / share.sum(axis=1)
+        if vectors.shape[1] != self.dimensions:
+            raise SettingsError(
+                f"embedding.dimensions: {self._folder} has {vectors.shape[1]}, "
+                f"not {self.dimensions}",
+                hint=f"set embedding.dimensions = {vectors.shape[1]}",
+            )
+        return vectors

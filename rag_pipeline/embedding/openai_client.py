@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_pipeline.embedding.clients import Purpose, Reply, in_order
 from rag_pipeline.embedding.extras import import_extra
-from rag_pipeline.embedding.faults import Service, TransientFault, fault_of
+from rag_pipeline.embedding.faults import ReplyFault, Service, TransientFault, fault_of
 from rag_pipeline.embedding_models import EmbeddingModel, api_name
 from rag_pipeline.errors import ProviderError
 from rag_pipeline.settings import EmbeddingSettings
@@ -54,9 +54,10 @@ class OpenAiClient:
                 code=error.code,
                 headers=error.response.headers,
             ) from error
-        except (openai.APIError, ValueError) as error:
-            # No connection, a timeout, a body that was cut, or a reply without data.
+        except openai.APIError as error:  # no connection, a timeout, a body that was cut
             raise TransientFault(f"openai: {_reason(error)}") from error
+        except ValueError as error:
+            raise ReplyFault(f"openai sent a reply without vectors: {error}") from error
         data = in_order(reply.data, [item.index for item in reply.data], "openai")
         tokens = reply.usage.total_tokens if reply.usage else None
         return Reply([item.embedding for item in data], tokens)

@@ -72,22 +72,30 @@ class Sender(Generic[Item, Result]):
         with ThreadPoolExecutor(self._concurrency) as pool:
             try:
                 while True:
-                    free = 0 if failure else 2 * self._concurrency - len(running)
+                    free = 0 if stop.is_set() else 2 * self._concurrency - len(running)
                     for items in itertools.islice(waiting, free):
-                        running[pool.submit(self.send_one, items, send, stop)] = items
+                        running[pool.submit(self._send_or_stop, items, send, stop)] = items
                     if not running:
                         break
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         items = running.pop(future)
                         if (error := future.exception()) is None:
                             yield items, future.result()
-                        else:
-                            stop.set()
+                        elif not isinstance(error, Stopped):
                             failure = failure or error
             finally:
                 stop.set()  # also when the caller gives up
         if failure:
             raise failure
+
+    def _send_or_stop(
+        self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
+    ) -> list[Result | RefusedFault]:
+        try:
+            return self.send_one(items, send, stop)
+        except BaseException:
+            stop.set()  # here and not where it is seen: the next would be under way by then
+            raise
 
     def send_one(
         self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event

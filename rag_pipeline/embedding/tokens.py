@@ -17,7 +17,7 @@ from rag_pipeline.embedding_models import Provider, Vocabulary
 
 TokenCounter = Callable[[str], int]
 
-_PART_CHARACTERS = 500_000  # the vocabulary's library refuses texts of a million
+_PART_CHARACTERS = 50_000  # the library refuses texts of more than 200,000 tokens
 # Four letters to a token hold for English; digits and marks count alone.
 _ESTIMATED = re.compile(r"[A-Za-z]{1,4}|[^\sA-Za-z]")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")

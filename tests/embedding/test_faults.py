@@ -1,0 +1,73 @@
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from rag_pipeline.embedding.faults import (
+    RefusedFault,
+    Service,
+    TransientFault,
+    fault_of,
+    retry_after,
+)
+from rag_pipeline.errors import ProviderError
+
+SERVICE = Service("acme", key_hint="set ACME_KEY", quota_hint="pay acme")
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (400, "the text is not accepted", RefusedFault),
+        (413, "", RefusedFault),
+        (422, "bad", RefusedFault),
+        (408, "", TransientFault),
+        (429, "slow down; see your plan and billing details", TransientFault),
+        (429, "You have not added a payment method in the billing page", TransientFault),
+        (500, "", TransientFault),
+        (529, "", TransientFault),
+        (400, "API key not valid. Please pass a valid API key.", ProviderError),
+        (400, "This model does not support specifying dimensions.", ProviderError),
+        (400, "Model acme-9 is not supported", ProviderError),
+        (401, "", ProviderError),
+        (402, "", ProviderError),
+        (404, "", ProviderError),
+    ],
+)
+def test_what_a_status_means(status: int, message: str, kind: type[Exception]) -> None:
+    assert type(fault_of(SERVICE, status, message)) is kind
+
+
+def test_no_quota_is_fatal_and_names_the_fix() -> None:
+    error = fault_of(SERVICE, 429, "You exceeded your quota", code="insufficient_quota")
+    assert isinstance(error, ProviderError)
+    assert error.hint == "pay acme"
+    assert fault_of(SERVICE, 401, "no").hint == "set ACME_KEY"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
+        "the input length exceeds the context length",
+        "The max allowed tokens per submitted batch is 120000. Your batch has 130000 tokens.",
+        "Unable to submit request because the input token count is 2049 but the token limit is 2048",
+    ],
+)
+def test_a_text_that_is_too_long_is_told_from_a_bad_one(message: str) -> None:
+    fault = fault_of(SERVICE, 400, message)
+    assert isinstance(fault, RefusedFault)
+    assert fault.too_long
+    other = fault_of(SERVICE, 400, "the text is not accepted")
+    assert isinstance(other, RefusedFault)
+    assert not other.too_long
+
+
+def test_retry_after_is_seconds_or_a_date() -> None:
+    assert retry_after({"Retry-After": "7"}) == 7
+    assert retry_after({"retry-after": "0.5"}) == 0.5
+    assert retry_after({"x": "7"}) is None
+    assert retry_after({"Retry-After": "soon"}) is None
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    assert retry_after({"Retry-After": soon}) == pytest.approx(60, abs=2)
+    assert retry_after({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
