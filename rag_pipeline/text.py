@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 
 # NUL is refused by Postgres; the other controls (but tab and newline) carry no text.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -100,17 +101,14 @@ def detect_language(text: str) -> str:
     words for languages in Latin script. Looks at the first 20,000 characters.
     """
     sample = text[:20_000]
-    letters = [c for c in sample if c.isalpha()]
-    if not letters:
+    letters = {one: count for one, count in Counter(sample).items() if one.isalpha()}
+    total = sum(letters.values())
+    if not total:
         return "und"
-    counts = {name: 0 for name, _, _ in _SCRIPTS}
-    for letter in letters:
-        code = ord(letter)
-        for name, low, high in _SCRIPTS:
-            if low <= code <= high:
-                counts[name] += 1
-                break
-    share = {name: count / len(letters) for name, count in counts.items()}
+    share = {
+        name: sum(count for one, count in letters.items() if low <= ord(one) <= high) / total
+        for name, low, high in _SCRIPTS
+    }
     if share["kana"] > 0.05:
         return "ja"
     if share["hangul"] > 0.1:

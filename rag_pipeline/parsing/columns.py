@@ -8,6 +8,7 @@ from the cells of a table.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -44,7 +45,7 @@ def reading_order(segments: list[Line], depth: int = 0) -> list[list[Line]]:
         return [segments]
     above, left, right, below = [], [], [], []
     for segment in segments:
-        middle = (segment.y0 + segment.y1) / 2
+        middle = _middle(segment)
         if middle < gutter.top:
             above.append(segment)
         elif middle > gutter.bottom:
@@ -58,12 +59,18 @@ def reading_order(segments: list[Line], depth: int = 0) -> list[list[Line]]:
 
 
 def _best_gutter(segments: list[Line]) -> _Gutter | None:
+    ordered = sorted(segments, key=_middle)
+    region = max(s.x1 for s in segments) - min(s.x0 for s in segments)
     best: _Gutter | None = None
     for x in _left_edges(segments):
-        for gutter in _gutters_at(x, segments):
+        for gutter in _gutters_at(x, ordered, region):
             if best is None or gutter.score > best.score:
                 best = gutter
     return best
+
+
+def _middle(segment: Line) -> float:
+    return (segment.y0 + segment.y1) / 2
 
 
 def _left_edges(segments: list[Line]) -> list[float]:
@@ -81,34 +88,40 @@ def _left_edges(segments: list[Line]) -> list[float]:
     return found[1:] if found and found[0] <= edges[0] + EDGE_SLACK else found
 
 
-def _gutters_at(x: float, segments: list[Line]) -> list[_Gutter]:
-    """Bands in which no segment crosses `x` and both sides look like columns."""
-    crossing: list[Line] = []
+def _gutters_at(x: float, ordered: list[Line], region: float) -> list[_Gutter]:
+    """Bands in which no segment crosses `x` and both sides look like columns.
+
+    `ordered`: the segments from top to bottom; `region`: their width.
+    """
+    borders = [float("-inf")]
     rest: list[Line] = []
-    for segment in segments:
+    for segment in ordered:
         # A line that ends within the gutter belongs to the text across it, not to a column.
         reach = x - MIN_GUTTER * segment.style.size
-        crosses = segment.x0 < x - EDGE_SLACK and segment.x1 > min(reach, x - 1)
-        (crossing if crosses else rest).append(segment)
-    middles = sorted((s.y0 + s.y1) / 2 for s in crossing)
-    borders = [float("-inf"), *middles, float("inf")]
+        if segment.x0 < x - EDGE_SLACK and segment.x1 > min(reach, x - 1):
+            borders.append(_middle(segment))
+        else:
+            rest.append(segment)
+    borders.append(float("inf"))
+    middles = [_middle(segment) for segment in rest]
     found = []
     for top, bottom in pairwise(borders):
-        band = [s for s in rest if top < (s.y0 + s.y1) / 2 < bottom]
-        gutter = _gutter_in(x, band, segments)
+        first, end = bisect_right(middles, top), bisect_left(middles, bottom)
+        if end - first < 2 * MIN_ROWS:
+            continue
+        gutter = _gutter_in(x, rest[first:end], region)
         if gutter:
             gutter.top, gutter.bottom = top, bottom
             found.append(gutter)
     return found
 
 
-def _gutter_in(x: float, band: list[Line], segments: list[Line]) -> _Gutter | None:
+def _gutter_in(x: float, band: list[Line], region: float) -> _Gutter | None:
     left = [s for s in band if s.x0 < x - EDGE_SLACK]
     right = [s for s in band if s.x0 >= x - EDGE_SLACK]
     if len(left) < MIN_ROWS or len(right) < MIN_ROWS:
         return None
     size = sorted(s.style.size for s in band)[len(band) // 2]
-    region = max(s.x1 for s in segments) - min(s.x0 for s in segments)
     right_edge = sorted(s.x1 for s in left)[-1]
     if x - right_edge < MIN_GUTTER * size:
         return None

@@ -20,8 +20,10 @@ _NO_STYLE = Style(0.0, False, False, False, 0, "")
 def page_blocks(content: PageContent) -> list[Block]:
     """Lay out one page: text in reading order, figures where they stand, turned text last."""
     tables = tables_of(content)
-    in_tables = {id(word) for table in tables for word in table.words}
-    segments = segments_of(word for word in content.words if id(word) not in in_tables)
+    words = content.words
+    if in_tables := {id(word) for table in tables for word in table.words}:
+        words = [word for word in words if id(word) not in in_tables]
+    segments = segments_of(words)
     segments += [_stand_in(table, number) for number, table in enumerate(tables)]
     blocks = [
         _table_block(block, tables)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 
 from rag_pipeline.parsing.geometry import Line, Style, Word
 
@@ -19,21 +18,21 @@ def segments_of(words: Iterable[Word]) -> list[Line]:
     Neighbours in the stream are joined first; pieces of a row that were drawn out of order after.
     """
     runs: list[list[Word]] = []
-    current: list[Word] = []
+    last: Word | None = None
     for word in words:
-        if current and not _continues(current[-1], word):
-            runs.append(current)
-            current = []
-        current.append(word)
-    if current:
-        runs.append(current)
+        if last is not None and _continues(last, word):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+        last = word
     return _join_neighbours([make_line(run) for run in runs])
 
 
 def _continues(last: Word, word: Word) -> bool:
     """Does `word` follow `last` on the same row without a wide gap?"""
-    size = last.style.size
-    size = max(size, word.style.size)
+    size = word.style.size
+    if word.style is not last.style:
+        size = max(last.style.size, size)
     gap = word.x0 - last.x1
     if gap > SEGMENT_GAP * size or word.x0 < last.x0 - 0.1 * size or gap < -1.2 * size:
         return False
@@ -80,13 +79,17 @@ def _touches(a: Line, b: Line) -> bool:
 
 def make_line(words: list[Word]) -> Line:
     """Put words of one row, from left to right, into a line."""
+    first = words[0]
+    if len(words) == 1:
+        box = (first.x0, first.y0, first.x1, first.y1)
+        return Line(*box, first.baseline, first.text, first.style, words)
     style = main_style(words)
     return Line(
         min([word.x0 for word in words]),
         min([word.y0 for word in words]),
         max([word.x1 for word in words]),
         max([word.y1 for word in words]),
-        next((word.baseline for word in words if word.style.size == style.size), words[0].baseline),
+        next((word.baseline for word in words if word.style.size == style.size), first.baseline),
         line_text(words),
         style,
         words,
@@ -95,20 +98,24 @@ def make_line(words: list[Word]) -> Line:
 
 def line_text(words: list[Word]) -> str:
     """Text of a row of words, with spaces where there is white space."""
-    parts: list[str] = [words[0].text] if words else []
-    for last, word in pairwise(words):
-        if word.x0 - last.x1 > 0.3 * word.style.size or not _is_joined(last, word):
+    if not words:
+        return ""
+    last = words[0]
+    parts = [last.text]
+    for word in words[1:]:
+        gap = word.x0 - last.x1
+        # Words that stand apart in order are two; only the others need a closer look.
+        may_join = gap < 0 or word.glued or word.position < last.position
+        if not may_join or gap > 0.3 * word.style.size or not _is_joined(last, word, gap):
             parts.append(" ")
         parts.append(word.text)
+        last = word
     return "".join(parts)
 
 
-def _is_joined(last: Word, word: Word) -> bool:
-    gap = word.x0 - last.x1
+def _is_joined(last: Word, word: Word, gap: float) -> bool:
     size = max(last.style.size, word.style.size)
-    return gap < (0.3 if word.glued else SPACE_GAP) * size and (
-        word.glued or word.position < last.position or gap < 0
-    )
+    return gap < (0.3 if word.glued else SPACE_GAP) * size
 
 
 def main_style(words: list[Word]) -> Style:
@@ -116,10 +123,11 @@ def main_style(words: list[Word]) -> Style:
 
     Flags are taken by majority each, so that a bold line with one plain word stays bold.
     """
-    if len(words) == 1:
-        return words[0].style
     first = words[0].style
-    if all(word.style is first for word in words):
+    for word in words:
+        if word.style is not first:
+            break
+    else:
         return first
     counts: dict[Style, int] = {}
     for word in words:

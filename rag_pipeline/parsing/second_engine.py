@@ -38,6 +38,8 @@ class SecondEngine:
 
         Where the engine is not installed or does no better, the page stays as it is.
         """
+        if not content.unmapped_characters:
+            return
         total = sum(len(word.text) for word in content.words)
         if not total or content.unmapped_characters < MIN_UNMAPPED * total:
             return
