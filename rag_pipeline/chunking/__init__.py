@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 
-from rag_pipeline.chunking.assemble import ChunkDraft, chunks_frame
+from rag_pipeline.chunking.assemble import chunks_frame, content_hash, embedded_text
+from rag_pipeline.chunking.contexts import add_contexts
 from rag_pipeline.chunking.contextual import chunk_contextual
+from rag_pipeline.chunking.plain import chunk_fixed_size, chunk_paragraph, chunk_sentence
+from rag_pipeline.chunking.recursive import chunk_by_headers, chunk_recursive
+from rag_pipeline.chunking.semantic import chunk_semantic
+from rag_pipeline.chunking.source_code import chunk_code
+from rag_pipeline.chunking.strategy import Embed, Strategy, Task
 from rag_pipeline.chunking.tokens import CountTokens, TokenCounter
 from rag_pipeline.settings import ChunkingSettings
 from rag_pipeline.text import one_line
 
-CHUNKING_VERSION = "1"
+CHUNKING_VERSION = "2"
 """Raised with every change that may change chunks: stored documents are then stale."""
 
-Strategy = Callable[[pd.DataFrame, ChunkingSettings, TokenCounter, str | None], list[ChunkDraft]]
-"""Structured frame, settings, counter, title → drafts in reading order, counted."""
-
-STRATEGIES: dict[str, Strategy] = {"contextual": chunk_contextual}
+STRATEGIES: dict[str, Strategy] = {
+    "contextual": chunk_contextual,
+    "fixed_size": chunk_fixed_size,
+    "sentence": chunk_sentence,
+    "paragraph": chunk_paragraph,
+    "recursive": chunk_recursive,
+    "by_headers": chunk_by_headers,
+    "semantic": chunk_semantic,
+    "code": chunk_code,
+}
 
 
 def chunk(
@@ -27,19 +37,29 @@ def chunk(
     count_tokens: CountTokens,
     *,
     title: str | None = None,
+    embed: Embed | None = None,
 ) -> pd.DataFrame:
     """Cut a document into chunks by `settings.strategy`.
 
     `structured`: a StructuredBlocks frame, rows in reading order. `count_tokens` counts texts in
-    the embedding model's vocabulary; it is called a few times per document, with all texts at once.
-    `title` stands in for the trail where no heading lies above. Returns a Chunks frame: what is
-    embedded is `breadcrumb_trail`, a newline and `content`; `token_count` and `content_hash` are of
-    that text. Page range and regions are of the chunk's own text, not of a header row or title
-    that it repeats. Raises `DocumentError` where the result is malformed.
+    the embedding model's vocabulary. `title` stands in for the trail where no heading lies above.
+    `embed` turns sentences into vectors, for `semantic` only.
+
+    Returns a Chunks frame. Parents (kind `section`) come last; their children name them by
+    `parent_index`. What is embedded, counted and hashed is `embedded_text`. Page range and regions
+    are of the chunk's own text, not of a header row or title that it repeats. Raises
+    `DocumentError` where the result is malformed, `SettingsError` where `semantic` has no `embed`.
     """
     name = one_line(title) if title else None
-    drafts = STRATEGIES[settings.strategy](structured, settings, TokenCounter(count_tokens), name)
-    return chunks_frame(drafts)
+    task = Task(structured, settings, TokenCounter(count_tokens), name, embed)
+    return chunks_frame(STRATEGIES[settings.strategy](task))
 
 
-__all__ = ["CHUNKING_VERSION", "STRATEGIES", "chunk"]
+__all__ = [
+    "CHUNKING_VERSION",
+    "STRATEGIES",
+    "add_contexts",
+    "chunk",
+    "content_hash",
+    "embedded_text",
+]

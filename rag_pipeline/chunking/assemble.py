@@ -14,7 +14,10 @@ from rag_pipeline.frames import Chunks, check, empty
 
 @dataclass(slots=True)
 class ChunkDraft:
-    """What a strategy says about a chunk; `boxes` are those of the blocks that its text is from."""
+    """What a strategy says about a chunk; `boxes` are those of the blocks that its text is from.
+
+    `parent_index`: position of its parent among the drafts.
+    """
 
     kind: str
     breadcrumb_trail: str
@@ -26,12 +29,25 @@ class ChunkDraft:
 
     @property
     def embedded_text(self) -> str:
-        """The text that is embedded and counted: trail, newline, content."""
-        return f"{self.breadcrumb_trail}\n{self.content}"
+        """The text that is embedded and counted."""
+        return embedded_text(self.breadcrumb_trail, None, self.content)
+
+
+def embedded_text(trail: str, context: str | None, content: str) -> str:
+    """Return what is embedded, counted, hashed and indexed for words: trail, context, content.
+
+    Each on a line of its own; a context is there only where a language model wrote one.
+    """
+    return f"{trail}\n{context}\n{content}" if context else f"{trail}\n{content}"
+
+
+def content_hash(text: str) -> str:
+    """SHA-256 of an embedded text, hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def chunks_frame(drafts: list[ChunkDraft]) -> pd.DataFrame:
-    """Return the checked chunks frame of drafts in reading order."""
+    """Return the checked chunks frame of drafts in reading order, parents behind them."""
     if not drafts:
         return empty(Chunks)
     frame = pd.DataFrame(
@@ -41,14 +57,12 @@ def chunks_frame(drafts: list[ChunkDraft]) -> pd.DataFrame:
             "kind": [d.kind for d in drafts],
             "breadcrumb_trail": [d.breadcrumb_trail for d in drafts],
             "content": [d.content for d in drafts],
-            "context": pd.array([None] * len(drafts), dtype=object),
+            "context": pd.Series([None] * len(drafts), dtype=object),
             "token_count": [d.token_count for d in drafts],
             "page_start": [min(box[0] for box in d.boxes) for d in drafts],
             "page_end": [max(box[0] for box in d.boxes) for d in drafts],
             "regions": [merge_boxes(d.boxes) for d in drafts],
-            "content_hash": [
-                hashlib.sha256(d.embedded_text.encode("utf-8")).hexdigest() for d in drafts
-            ],
+            "content_hash": [content_hash(d.embedded_text) for d in drafts],
             "metadata": [d.metadata for d in drafts],
         }
     )

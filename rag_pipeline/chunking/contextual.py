@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pandas as pd
-
 from rag_pipeline.chunking.assemble import ChunkDraft
-from rag_pipeline.chunking.blocks import body_blocks, gather_sections
+from rag_pipeline.chunking.blocks import Section, body_blocks, gather_sections
+from rag_pipeline.chunking.body import TRAIL_SHARE
+from rag_pipeline.chunking.describe import describe_kind, describe_metadata
 from rag_pipeline.chunking.packing import Draft, Packer, fit_contexts
+from rag_pipeline.chunking.parents import add_parents
+from rag_pipeline.chunking.sentences import UNKNOWN
+from rag_pipeline.chunking.strategy import Task
 from rag_pipeline.chunking.tokens import TokenCounter
 from rag_pipeline.chunking.trails import Trails
-from rag_pipeline.chunking.units import Piece, UnitBuilder
-from rag_pipeline.settings import ChunkingSettings
+from rag_pipeline.chunking.units import UnitBuilder
+from rag_pipeline.frames import SECTION
 
-_TRAIL_SHARE = 3
-"""At most a third of the budget goes to the trail, ..."""
 _CONTEXT_SHARE = 4
-"""... and about a quarter to what parts of a procedure or table repeat."""
+"""About a quarter of the budget goes to what parts of a procedure or table repeat."""
 _ROUNDS = 40
 
 
-def chunk_contextual(
-    structured: pd.DataFrame,
-    settings: ChunkingSettings,
-    counter: TokenCounter,
-    title: str | None,
-) -> list[ChunkDraft]:
+def chunk_contextual(task: Task) -> list[ChunkDraft]:
     """Gather blocks section by section into chunks of at most `settings.target_tokens` tokens.
 
     Small neighbouring sections under one parent share a chunk, never across a heading of
     `settings.major_heading_level` or above. Procedures, lists, tables and code stay whole where the
     budget allows; else they are split between steps, items, rows or lines, and every part repeats
-    heading and lead-in, or caption and header row. Warnings stay with their step.
+    heading and lead-in, or caption and header row. Warnings stay with their step. Parents hold the
+    chunks of a major section, up to `settings.parent_tokens`.
     """
-    blocks = body_blocks(structured)
+    settings, counter = task.settings, task.counter
+    blocks = body_blocks(task.structured)
     sections = gather_sections(blocks, settings.major_heading_level)
     builder = UnitBuilder()
     units = [builder.units(section) for section in sections]
@@ -44,8 +40,8 @@ def chunk_contextual(
     fit_contexts(builder.contexts, settings.target_tokens // _CONTEXT_SHARE, counter)
     trails = Trails(
         (section.trail for section in sections),
-        title,
-        settings.target_tokens // _TRAIL_SHARE,
+        task.title,
+        settings.target_tokens // TRAIL_SHARE,
         counter,
     )
     packer = Packer(
@@ -53,14 +49,48 @@ def chunk_contextual(
         settings.small_section_tokens,
         {section.number: trails.tokens(section.trail) for section in sections},
         counter,
+        _language(task),
     )
-    return _within_budget(packer.pack(units), packer, trails, settings.target_tokens, counter)
+    drafts, chunks = _within_budget(
+        packer.pack(units), packer, trails, settings.target_tokens, counter
+    )
+    return add_parents(
+        chunks,
+        _majors(drafts, sections),
+        lambda first, last: _merged(drafts[first : last + 1], trails),
+        settings.parent_tokens,
+        counter,
+    )
+
+
+def _language(task: Task) -> str:
+    return str(task.structured["language"].iloc[0]) if len(task.structured) else UNKNOWN
+
+
+def _majors(drafts: list[Draft], sections: list[Section]) -> list[int]:
+    """Return the number of the major section that each draft lies in."""
+    majors: dict[int, int] = {}
+    for section in sections:
+        majors[section.number] = (
+            len(majors) if section.is_major else max(majors.values(), default=0)
+        )
+    return [majors[draft.pieces[0].section.number] for draft in drafts]
+
+
+def _merged(drafts: list[Draft], trails: Trails) -> ChunkDraft:
+    """Make the parent of consecutive drafts: what they repeat stands there once."""
+    merged = _chunk_draft(Draft([piece for draft in drafts for piece in draft.pieces]), trails)
+    merged.kind = SECTION
+    return merged
 
 
 def _within_budget(
     drafts: list[Draft], packer: Packer, trails: Trails, budget: int, counter: TokenCounter
-) -> list[ChunkDraft]:
-    """Count the chunks exactly, and split those that a vocabulary counts above their estimate."""
+) -> tuple[list[Draft], list[ChunkDraft]]:
+    """Count the chunks exactly, and split those that a vocabulary counts above their estimate.
+
+    Returns the drafts with their chunks, those without text left out.
+    """
     finished: list[ChunkDraft | None] = [None] * len(drafts)
     pending = list(range(len(drafts)))
     for last_round in (*[False] * _ROUNDS, True):
@@ -77,7 +107,12 @@ def _within_budget(
         if not split:
             break
         pending, drafts, finished = _replaced(drafts, finished, split)
-    return [chunk for chunk in finished if chunk is not None and chunk.content]
+    kept = [
+        (draft, chunk)
+        for draft, chunk in zip(drafts, finished, strict=True)
+        if chunk is not None and chunk.content
+    ]
+    return [draft for draft, _ in kept], [chunk for _, chunk in kept]
 
 
 def _replaced(
@@ -104,28 +139,9 @@ def _chunk_draft(draft: Draft, trails: Trails) -> ChunkDraft:
     # A heading handed down from above does not widen the trail to what lies above the text.
     sections = {piece.section.number: piece.section for piece in pieces}
     return ChunkDraft(
-        kind=_kind(pieces),
+        kind=describe_kind([(piece, piece.tokens) for piece in pieces]),
         breadcrumb_trail=trails.common([section.trail for section in sections.values()]),
         content=draft.content(),
         boxes=[piece.block.box for piece in pieces],
-        metadata=_metadata(pieces),
+        metadata=describe_metadata(pieces),
     )
-
-
-def _kind(pieces: list[Piece]) -> str:
-    """Return the kind that most tokens speak for; `text` where there are headings only."""
-    weights: dict[str, int] = {}
-    for piece in pieces:
-        if piece.kind:
-            weights[piece.kind] = weights.get(piece.kind, 0) + piece.tokens
-    return max(weights, key=lambda kind: weights[kind]) if weights else "text"
-
-
-def _metadata(pieces: list[Piece]) -> dict[str, Any]:
-    """Heading of the first section, roles in order of appearance, first and last step number."""
-    metadata: dict[str, Any] = {"roles": list(dict.fromkeys(p.block.role for p in pieces))}
-    if heading := pieces[0].section.heading:
-        metadata["heading"] = heading
-    if steps := [piece.step for piece in pieces if piece.step is not None]:
-        metadata["step_range"] = [steps[0], steps[-1]]
-    return metadata

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from rag_pipeline.chunking.sentences import UNKNOWN
 from rag_pipeline.chunking.splitting import Fragment, shorten, split_texts
 from rag_pipeline.chunking.tokens import TokenCounter
 from rag_pipeline.chunking.units import Context, Piece, Unit
@@ -82,16 +83,23 @@ class Packer:
     """Packs the units of one document into drafts.
 
     `budget`: tokens of a chunk, trail included. `small`: sections below it merge with neighbours.
-    `trail_tokens`: tokens of each section's trail, by the section's number.
+    `trail_tokens`: tokens of each section's trail, by the section's number. `language`: whose rules
+    part sentences.
     """
 
     def __init__(
-        self, budget: int, small: int, trail_tokens: dict[int, int], counter: TokenCounter
+        self,
+        budget: int,
+        small: int,
+        trail_tokens: dict[int, int],
+        counter: TokenCounter,
+        language: str = UNKNOWN,
     ) -> None:
         self._budget = budget - counter.special - counter.newline
         self._small = small
         self._trail_tokens = trail_tokens
         self._counter = counter
+        self._language = language
         self._join = counter.newline
         self._drafts: list[Draft] = []
         self._draft = Draft()
@@ -218,7 +226,13 @@ class Packer:
         for by_line in (False, True):
             chosen = [i for i, piece in enumerate(long) if (piece.kind == "code") == by_line]
             whole = [Fragment(long[i].text, long[i].tokens) for i in chosen]
-            split = split_texts(whole, [limits[i] for i in chosen], self._counter, by_line=by_line)
+            split = split_texts(
+                whole,
+                [limits[i] for i in chosen],
+                self._counter,
+                by_line=by_line,
+                language=self._language,
+            )
             for i, found in zip(chosen, split, strict=True):
                 piece = long[i]
                 parts[id(piece)] = [

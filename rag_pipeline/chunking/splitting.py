@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rag_pipeline.chunking.sentences import UNKNOWN, sentences
 from rag_pipeline.chunking.tokens import TokenCounter
-from rag_pipeline.text import sentences
 
 ELLIPSIS = "…"
 
@@ -40,14 +40,19 @@ def split_texts(
     counter: TokenCounter,
     *,
     by_line: bool = False,
+    language: str = UNKNOWN,
 ) -> list[list[Fragment]]:
     """Split each text into fragments of at most its limit of tokens, in order, nothing lost.
 
-    Sentences first (`by_line`: lines first, for code), a sentence above the limit by words, a word
-    above the limit by characters. Fragments of one text join to it again. All texts are counted
-    together: three or four calls in all.
+    Sentences first, by the rules of `language` (`by_line`: lines first, for code), a sentence above
+    the limit by words, a word above the limit by characters. Fragments of one text join to it
+    again. All texts are counted together: three or four calls in all.
     """
-    steps = (lines, words) if by_line else (sentences, words)
+
+    def finest_whole(text: str) -> list[str]:
+        return lines(text) if by_line else sentences(text, language)
+
+    steps: tuple[Callable[[str], list[str]], ...] = (finest_whole, words)
     fragments = [[text] for text in texts]
     for step in steps:
         long = [

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from rag_pipeline.frames import TRAIL_SEPARATOR, StructuredBlocks, blocks_frame, check
+from rag_pipeline.frames import SECTION, TRAIL_SEPARATOR, StructuredBlocks, blocks_frame, check
 
 LINES_PER_PAGE = 40
 
@@ -34,6 +35,20 @@ def count_pairs(texts: Sequence[str]) -> list[int]:
 def count_quarters(texts: Sequence[str]) -> list[int]:
     """The rule of thumb, which does not add up: the sum of the parts is below the whole."""
     return [len(text) // 4 for text in texts]
+
+
+def embed_letters(texts: Sequence[str]) -> np.ndarray:
+    """How often each letter (modulo 16) stands in a text, as a vector of unit norm."""
+    vectors = np.zeros((len(texts), 16), dtype=np.float32)
+    for row, text in enumerate(texts):
+        for letter in text:
+            vectors[row, ord(letter) % 16] += 1
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+def children(chunks: pd.DataFrame) -> pd.DataFrame:
+    """The chunks that are searched: without the parents."""
+    return chunks[chunks["kind"] != SECTION]
 
 
 class Writer:

@@ -12,12 +12,12 @@ import pytest
 from rag_pipeline.chunking import chunk
 from rag_pipeline.frames import StructuredBlocks, empty
 from rag_pipeline.settings import ChunkingSettings
-from tests.chunking.documents import Writer, count_words
+from tests.chunking.documents import Writer, children, count_words
 
 
 def chunks_of(writer: Writer, tokens: int = 400, *, title: str | None = None, **settings: int):
     chosen = ChunkingSettings(target_tokens=tokens, **settings)
-    return chunk(writer.frame(), chosen, count_words, title=title)
+    return children(chunk(writer.frame(), chosen, count_words, title=title))
 
 
 def bullets(steps: range) -> list[str]:

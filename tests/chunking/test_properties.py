@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rag_pipeline.chunking import chunk
-from rag_pipeline.settings import ChunkingSettings
+from rag_pipeline.chunking import STRATEGIES, chunk
+from rag_pipeline.frames import SECTION
+from rag_pipeline.parsing import parse_file
+from rag_pipeline.settings import ChunkingSettings, ParsingSettings, StructureSettings
+from rag_pipeline.structure import infer_structure
 from tests.chunking.documents import (
     Writer,
+    children,
     count_characters,
     count_marked,
     count_pairs,
     count_quarters,
     count_words,
+    embed_letters,
 )
 
 ROLES = (
@@ -98,28 +104,45 @@ documents = st.lists(
 ).map(frame_of)
 configurations = st.builds(
     ChunkingSettings,
+    strategy=st.sampled_from(sorted(STRATEGIES)),
     target_tokens=st.sampled_from([32, 64, 150, 400]),
+    overlap_tokens=st.sampled_from([0, 8, 64]),
+    min_tokens=st.sampled_from([0, 32]),
+    unit=st.sampled_from(["tokens", "characters"]),
+    separators=st.sampled_from([[], ["\n\n", "\n", ". ", " "], [" ", ""]]),
     major_heading_level=st.integers(1, 4),
     small_section_tokens=st.sampled_from([0, 20, 128]),
+    parent_tokens=st.sampled_from([0, 300]),
 )
 vocabularies = st.sampled_from(VOCABULARIES)
 FURNITURE = ("page_header", "page_footer", "contents_entry")
 
 
-@given(documents, configurations, vocabularies)
-@settings(max_examples=25, deadline=None)
-def test_invariants(
+def chunks_of(
+    frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]] = count_words
+) -> pd.DataFrame:
+    return chunk(frame, chosen, count, title="Manual", embed=embed_letters)
+
+
+def assert_invariants(
     frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]]
 ) -> None:
-    chunks = chunk(frame, chosen, count, title="Manual")
+    """What holds for every strategy, document and vocabulary."""
+    chunks = chunks_of(frame, chosen, count)
     embedded = (chunks["breadcrumb_trail"] + "\n" + chunks["content"]).tolist()
+    in_characters = chosen.strategy == "recursive" and chosen.unit == "characters"
+    measured = count_characters(embedded) if in_characters else count(embedded)
 
     assert chunks["token_count"].tolist() == count(embedded)
-    assert all(chunks["token_count"] <= chosen.target_tokens)
     assert not chunks["content"].str.strip().eq("").any()
+    found = children(chunks)
+    assert chunks["chunk_index"].tolist() == list(range(len(chunks)))
+    assert found["chunk_index"].tolist() == list(range(len(found)))  # parents come last
+    for text, size, content in zip(embedded, measured, found["content"], strict=False):
+        assert size <= chosen.target_tokens or len(content) == 1, text
 
     body = frame[~frame["role"].isin(FURNITURE)]
-    held = "".join("".join(chunks["content"]).split())
+    held = "".join("".join(found["content"]).split())
     for text in body["text"]:
         # words, but those that only splitting by characters fits into the budget
         assert all(
@@ -130,26 +153,37 @@ def test_invariants(
         re.search(rf"\b{mark[0]}\b", text) for mark in marks if mark for text in embedded
     )
 
+    pages = set(frame["page_number"])
     for regions, first, last in zip(
         chunks["regions"], chunks["page_start"], chunks["page_end"], strict=True
     ):
-        pages = [region["page"] for region in regions]
-        assert (min(pages), max(pages)) == (first, last)
+        on = [region["page"] for region in regions]
+        assert (min(on), max(on)) == (first, last)
+        assert set(on) <= pages
         assert all(0 <= r["x0"] <= r["x1"] <= 1 and 0 <= r["y0"] <= r["y1"] <= 1 for r in regions)
-    pd.testing.assert_frame_equal(chunks, chunk(frame, chosen, count, title="Manual"))
+    pd.testing.assert_frame_equal(chunks, chunks_of(frame, chosen, count))
+
+
+@given(documents, configurations, vocabularies)
+@settings(max_examples=40, deadline=None)
+def test_invariants(
+    frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]]
+) -> None:
+    assert_invariants(frame, chosen, count)
 
 
 @given(documents, configurations)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_words_are_whole_and_in_reading_order(
     frame: pd.DataFrame, chosen: ChunkingSettings
 ) -> None:
-    chunks = chunk(frame, chosen, count_words)
-    held = {word for content in chunks["content"] for word in content.split()}
+    assume(chosen.unit == "tokens" and "" not in chosen.separators)
+    found = children(chunks_of(frame, chosen))
+    held = {word for content in found["content"] for word in content.split()}
     body = frame[~frame["role"].isin(FURNITURE)]
     assert {word for text in body["text"] for word in text.split()} <= held
     first_seen: dict[str, None] = dict.fromkeys(
-        re.findall(r"\bb\d+x\b", "\n".join(chunks["content"]))
+        re.findall(r"\bb\d+x\b", "\n".join(found["content"]))
     )
     captions = set(body[body["role"] == "caption"]["text"].str.extract(r"(b\d+x)")[0])
     # a caption below its table is repeated above the rows when the table is split
@@ -157,11 +191,34 @@ def test_words_are_whole_and_in_reading_order(
     assert order == sorted(order)
 
 
+@given(documents, configurations, vocabularies)
+@settings(max_examples=20, deadline=None)
+def test_parents_hold_consecutive_children_of_one_section(
+    frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]]
+) -> None:
+    chunks = chunks_of(frame, chosen, count)
+    found = children(chunks)
+    parents = chunks[chunks["kind"] == SECTION]
+    assert set(found["parent_index"].dropna()) == set(parents["chunk_index"])
+    assert parents["parent_index"].isna().all()
+    assert all(parents["token_count"] <= chosen.parent_tokens)
+    for parent in parents.itertuples():
+        below = found[found["parent_index"] == parent.chunk_index]
+        assert len(below) >= 2
+        assert below["chunk_index"].tolist() == list(
+            range(below["chunk_index"].min(), below["chunk_index"].max() + 1)
+        )
+        held = "".join(parent.content.split())
+        marks = [re.findall(r"\bb\d+x\b", text) for text in below["content"]]
+        assert all(mark in held for found_marks in marks for mark in found_marks)
+        assert all(text.startswith(parent.breadcrumb_trail) for text in below["breadcrumb_trail"])
+
+
 @given(documents)
 @settings(max_examples=20, deadline=None)
 def test_no_chunk_crosses_a_major_heading(frame: pd.DataFrame) -> None:
     chosen = ChunkingSettings(target_tokens=400, major_heading_level=2)
-    chunks = chunk(frame, chosen, count_words)
+    chunks = children(chunk(frame, chosen, count_words))
     majors = [
         text.split()[0]
         for text, role, level in zip(
@@ -180,19 +237,46 @@ def test_no_chunk_crosses_a_major_heading(frame: pd.DataFrame) -> None:
         )
 
 
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
 @pytest.mark.parametrize("count", VOCABULARIES)
-def test_one_run_without_spaces_is_cut_by_characters(count: Callable[..., list[int]]) -> None:
+def test_one_run_without_spaces_is_cut_by_characters(
+    strategy: str, count: Callable[..., list[int]]
+) -> None:
     writer = Writer()
     writer.paragraph("x" * 3000)
-    chunks = chunk(writer.frame(), ChunkingSettings(target_tokens=64), count)
+    chosen = ChunkingSettings(strategy=strategy, target_tokens=64, overlap_tokens=0)
+    chunks = children(chunks_of(writer.frame(), chosen, count))
     assert "".join(chunks["content"]) == "x" * 3000
     assert chunks["token_count"].max() <= 64
 
 
-def test_a_vocabulary_whose_parts_add_up_to_less_than_the_whole_keeps_the_budget() -> None:
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_a_vocabulary_whose_parts_add_up_to_less_than_the_whole_keeps_the_budget(
+    strategy: str,
+) -> None:
     # every "ab " counts nothing alone, and 302 of them 226 tokens
     writer = Writer()
     writer.paragraph(" ".join(["ab"] * 302))
-    chunks = chunk(writer.frame(), ChunkingSettings(target_tokens=64), count_quarters)
+    chosen = ChunkingSettings(strategy=strategy, target_tokens=64, overlap_tokens=0)
+    chunks = children(chunks_of(writer.frame(), chosen, count_quarters))
     assert " ".join(chunks["content"]) == " ".join(["ab"] * 302)
     assert chunks["token_count"].max() <= 64
+
+
+@pytest.fixture(scope="module")
+def sample_frames() -> list[pd.DataFrame]:
+    files = sorted((Path(__file__).parents[2] / "samples").glob("*.pdf"))
+    parsed = [parse_file(file, ParsingSettings()) for file in files]
+    return [infer_structure(document.blocks, StructureSettings()) for document in parsed]
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_invariants_on_the_sample_documents(
+    strategy: str, sample_frames: list[pd.DataFrame]
+) -> None:
+    assert sample_frames
+    for frame in sample_frames:
+        assert_invariants(frame, ChunkingSettings(strategy=strategy), count_pairs)
+        assert_invariants(
+            frame, ChunkingSettings(strategy=strategy, target_tokens=120), count_marked
+        )
