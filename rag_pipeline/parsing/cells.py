@@ -71,19 +71,19 @@ def column_borders(rows: list[list[Word]], allowed: float = 0.12) -> list[float]
     parted = [chunks for chunks in parted if len(chunks) >= FEW_CHUNKS * usual]
     sizes = sorted(chunks[0][0].style.size for chunks in parted)
     size = sizes[len(sizes) // 2]
-    spans = [[_extent(chunk) for chunk in chunks] for chunks in parted]
+    spans = [[extent(chunk) for chunk in chunks] for chunks in parted]
     tolerated = int(allowed * len(parted))
-    strips = _strips([span for row in spans for span in row], tolerated, GUTTER * size)
+    strips = strips_between([span for row in spans for span in row], tolerated, GUTTER * size)
     borders = [(x0 + x1) / 2 for x0, x1 in strips]
     words = [(word.x0, word.x1) for chunks in parted for chunk in chunks for word in chunk]
-    narrow = _strips(words, tolerated, MIN_STRIP * size)
+    narrow = strips_between(words, tolerated, MIN_STRIP * size)
     for x0, x1 in sorted(narrow, key=lambda strip: strip[0] - strip[1]):
         if _parts_nearly_all((x0 + x1) / 2, spans, borders):
             borders.append((x0 + x1) / 2)
     return sorted(borders)
 
 
-def _strips(
+def strips_between(
     spans: list[tuple[float, float]], tolerated: int, smallest: float
 ) -> list[tuple[float, float]]:
     """The strips, of this width at least, that no more than `tolerated` spans cross."""
@@ -119,7 +119,8 @@ def _parts_nearly_all(x: float, rows: list[list[tuple[float, float]]], known: li
     return crossing == 1 and both >= len(rows) - 2
 
 
-def _extent(chunk: list[Word]) -> tuple[float, float]:
+def extent(chunk: list[Word]) -> tuple[float, float]:
+    """Left and right edge of words of one row."""
     return chunk[0].x0, max(word.x1 for word in chunk)
 
 
@@ -186,7 +187,7 @@ def _column_middles(rows: list[list[Word]], borders: list[float]) -> list[float]
     found: list[list[float]] = [[] for _ in range(len(borders) + 1)]
     for row in rows:
         for chunk in chunks_of(row):
-            x0, x1 = _extent(chunk)
+            x0, x1 = extent(chunk)
             first = _column(x0 + 0.5, borders)
             if first == _column(x1 - 0.5, borders):
                 found[first].append((x0 + x1) / 2)

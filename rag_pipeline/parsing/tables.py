@@ -1,4 +1,4 @@
-"""Tables of a page: by the grid that is drawn, else by rules above and below and alignment."""
+"""Tables of a page: by the grid that is drawn, by rules above and below, by alignment."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rag_pipeline.parsing.aligned import aligned_tables
 from rag_pipeline.parsing.cells import (
     Rows,
     Table,
@@ -38,11 +39,20 @@ PROSE = 45
 
 
 def tables_of(content: PageContent) -> list[Table]:
-    """Find the tables of a page. No word belongs to two."""
-    if not content.words or len(content.rulings) + len(content.fills) < 2:
-        return []
+    """Find the tables of a page: the drawn ones, then those by alignment alone.
+
+    No word belongs to two.
+    """
     tables: list[Table] = []
     taken: set[int] = set()
+    if content.words and len(content.rulings) + len(content.fills) > 1:
+        _add_drawn_tables(content, tables, taken)
+    free = [word for word in content.words if id(word) not in taken] if taken else content.words
+    return tables + aligned_tables(free)
+
+
+def _add_drawn_tables(content: PageContent, tables: list[Table], taken: set[int]) -> None:
+    """Tables by grids, by rules above and below, and by shading."""
     rulings = _without_underlines(content)
     for grid in grids_of([*rulings, *sides_of_cells(content.fills)]):
         words = words_in(grid.box, content.words, taken)
@@ -58,7 +68,6 @@ def tables_of(content: PageContent) -> list[Table]:
     for band in [*bands, *filled_areas(content.fills)]:
         words = words_in(band, content.words, taken)
         _keep(_band_table(band, words, rulings), tables, taken)
-    return tables
 
 
 def _tabular_parts(rules: list[Ruling], words: list[Word], taken: set[int]) -> list[Box]:
