@@ -1,8 +1,9 @@
-"""How fast the local model turns passages into vectors, beside plain onnxruntime.
+"""How fast the local model turns passages into vectors, and what a service costs on this side.
 
 `python -m benchmarks.embedding [--quick] [--json]` prints passages per second and CPU milliseconds
 per passage by texts per call and threads, the ratio to onnxruntime alone on the same graph and the
-same tokens (padded batches, its own threads), and the cold start of one query in a new process.
+same tokens (padded batches, its own threads), and the cold start of one query in a new process;
+then the CPU milliseconds a chunk of planner, checks and cache, with a service that answers at once.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import embedding_service
 from benchmarks.common import arguments, machine, print_report
 from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.embedding.local_model import (
@@ -152,12 +154,18 @@ def run(*, quick: bool, cache_dir: Path) -> tuple[list[list[Any]], dict[str, flo
 def main() -> None:
     """Print the measurements as a table, or as JSON."""
     options = arguments((__doc__ or "").splitlines()[0])
+    service_row, service = embedding_service.measure(2_000 if options.quick else 10_000)
     with tempfile.TemporaryDirectory() as cache_dir:
         rows, figures = run(quick=options.quick, cache_dir=Path(cache_dir))
+    figures |= service
     title = f"Local embedding, passages of {figures['tokens_per_passage']} tokens"
     print_report(title, COLUMNS, rows, {**figures, **_by_name(rows)}, options.json)
     if not options.json:
-        print(f"\nCold start of one query: {figures['cold_start_seconds']:.2f} s")
+        print(f"\nCold start of one query: {figures['cold_start_seconds']:.2f} s\n")
+        print_report(
+            "A service that answers at once", embedding_service.COLUMNS, [service_row], {}, False
+        )
+        print(f"\nMemory grows by {figures['memory_growth_mb']:.0f} MB over the chunks")
 
 
 def _by_name(rows: list[list[Any]]) -> dict[str, float]:

@@ -71,8 +71,8 @@ _LOCAL = EmbeddingModel("local", "multilingual-e5-small", 384, 500, "own", 1, 1)
 _OPENAI = EmbeddingModel(
     "openai", "text-embedding-3-small", 1_536, 8_191, "cl100k_base", 2_048, 300_000, smallest=1
 )
-# Voyage: 1,000 inputs; 32,000 tokens a text or group, 16,000 for law-2; 120,000, 320,000 or a million
-# a request by model (docs.voyageai.com). Only the vocabulary of its third generation is at hand
+# Voyage: 1,000 inputs; 32,000 tokens a text or group (law-2: 16,000); 120,000, 320,000 or a million
+# a request, by model (docs.voyageai.com). Only the vocabulary of its third generation is at hand
 # offline, so a fifth of each limit is kept in reserve.
 _VOYAGE = EmbeddingModel(
     "voyage",

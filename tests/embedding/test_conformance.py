@@ -121,8 +121,8 @@ class Landed:
 
 def expected(case: Case, texts: Sequence[str], prefix: str | None = None) -> np.ndarray:
     rows = []
-    for text in texts:
-        text = (case.document_prefix if prefix is None else prefix) + text
+    for plain in texts:
+        text = (case.document_prefix if prefix is None else prefix) + plain
         vector = (
             chunk_vector(text, [text], case.dimensions)
             if case.name == "voyage-context"
@@ -273,7 +273,7 @@ def test_errors_that_last_end_at_the_deadline(
         embedder.embed_documents(words(3))
     assert time.monotonic() - start < 1
     server.always = Answer(delay=1.5)
-    with pytest.raises(EmbeddingError, match="deadline 0.3 s"):
+    with pytest.raises(EmbeddingError, match=r"deadline 0\.3 s"):
         embedder.embed_documents(words(3))
     assert time.monotonic() - start < 2
 
@@ -320,7 +320,7 @@ def test_a_vector_that_is_not_finite_fails_its_text_alone(
 ) -> None:
     server.poison = lambda text: "number 3." in text
     landed = Landed()
-    with pytest.raises(EmbeddingReplyError, match="number 3.*not finite") as caught:
+    with pytest.raises(EmbeddingReplyError, match=r"number 3.*not finite") as caught:
         make().embed_documents(words(7), landed)
     assert caught.value.bad_texts == (3,)
     assert landed.vectors.keys() == {0, 1, 2, 4, 5, 6}
@@ -329,7 +329,7 @@ def test_a_vector_that_is_not_finite_fails_its_text_alone(
 def test_a_text_that_is_refused_fails_alone(make: Any, case: Case, server: ProviderServer) -> None:
     server.refuse = lambda text: "number 5." in text
     landed = Landed()
-    with pytest.raises(EmbeddingError, match="number 5.*not accepted") as caught:
+    with pytest.raises(EmbeddingError, match=r"number 5.*not accepted") as caught:
         make(max_concurrent_requests=1).embed_documents(words(20), landed)
     assert caught.value.bad_texts == (5,)
     assert landed.vectors.keys() == set(range(20)) - {5}

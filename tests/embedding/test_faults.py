@@ -51,7 +51,7 @@ def test_no_quota_is_fatal_and_names_the_fix() -> None:
         "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
         "the input length exceeds the context length",
         "The max allowed tokens per submitted batch is 120000. Your batch has 130000 tokens.",
-        "Unable to submit request because the input token count is 2049 but the token limit is 2048",
+        "The input token count is 2049 but the token limit is 2048",
     ],
 )
 def test_a_text_that_is_too_long_is_told_from_a_bad_one(message: str) -> None:

@@ -136,5 +136,5 @@ def test_files_that_are_no_model_are_named(tmp_path: Path) -> None:
 
 
 def test_wrong_dimensions_are_seen(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="has 9, not 8; set embedding.dimensions = 9"):
+    with pytest.raises(SettingsError, match=r"has 9, not 8; set embedding\.dimensions = 9"):
         embedder_of(write_model(tmp_path / "tiny"), dimensions=8).embed_query("oil")

@@ -23,19 +23,14 @@ def test_openai_counts_by_its_own_vocabulary() -> None:
 def test_voyage_counts_by_its_vocabulary() -> None:
     count = token_counter("voyage", "voyage3_base")
     # The examples of Voyage's page on tokenization, for voyage-4-large.
-    assert (
-        count(
-            "The Mediterranean diet emphasizes fish, olive oil, and vegetables, believed to "
-            "reduce chronic diseases."
-        )
-        == 18
+    diet = (
+        "The Mediterranean diet emphasizes fish, olive oil, and vegetables, believed to reduce "
+        "chronic diseases."
     )
-    assert (
-        count(
-            "Photosynthesis in plants converts light energy into glucose and produces essential oxygen."
-        )
-        == 14
+    plants = (
+        "Photosynthesis in plants converts light energy into glucose and produces essential oxygen."
     )
+    assert (count(diet), count(plants)) == (18, 14)
 
 
 def test_texts_of_any_length_are_counted() -> None:
