@@ -13,7 +13,7 @@ from assets.events import READABLE_CHECK, outcome_events
 from assets.partitions import PLANNED_TAG, SOURCE_HASHES
 from assets.sources import LOCK_WAIT_SECONDS, sources
 from rag_pipeline.frames import Blocks, Chunks, StructuredBlocks
-from rag_pipeline.sync.execute import finish, process_documents
+from rag_pipeline.sync.execute import check_cost, finish, process_documents
 from rag_pipeline.sync.fingerprints import (
     BLOCKS,
     CHUNKS,
@@ -93,6 +93,8 @@ def documents(
         ),
     ):
         run = pipeline.context(store, context.run_id)
+        if PLANNED_TAG not in context.run.tags:
+            check_cost(run, keys)
         landed = False
         for outcome in process_documents(run, keys, wanted):
             if outcome.error is not None:

@@ -23,6 +23,7 @@ from assets.sources import LOCK_WAIT_SECONDS
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
+from rag_pipeline.sync.estimate import check_budget, estimate_plan, may_cost
 from rag_pipeline.sync.execute import finish
 from rag_pipeline.sync.fingerprints import STAGES
 from rag_pipeline.sync.plan import SyncPlan
@@ -102,6 +103,8 @@ def run_sync(
     plan = current_plan(settings, database, only_roots)
     summary.documents_current = plan.current
     on_plan(plan)
+    if settings.sync.max_cost_usd is not None and may_cost(settings):
+        check_budget(estimate_plan(plan, settings, database), settings.sync.max_cost_usd)
     for first, last, _ in stale_ranges(instance, settings, plan):
         result = definitions.resolve_job_def(documents_job.name).execute_in_process(
             instance=instance,

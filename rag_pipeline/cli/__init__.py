@@ -9,9 +9,10 @@ from rag_pipeline.cli import syncing
 from rag_pipeline.cli import queries
 from rag_pipeline.cli import files
 from rag_pipeline.cli import sources
+from rag_pipeline.cli import spaces
 from rag_pipeline.cli import store
 
 # isort: on
 from rag_pipeline.cli.application import app, main
 
-__all__ = ["app", "files", "main", "queries", "sources", "store", "syncing"]
+__all__ = ["app", "files", "main", "queries", "sources", "spaces", "store", "syncing"]

@@ -14,6 +14,7 @@ from rag_pipeline.settings import Settings
 if TYPE_CHECKING:
     from rag_pipeline.store.database import Database
     from rag_pipeline.store.sources import SourceRoot
+    from rag_pipeline.sync.plan import SyncPlan
 
 
 @app.command()
@@ -21,12 +22,20 @@ def sync(
     paths: Annotated[
         list[Path] | None, typer.Argument(help="Folders or files; none = all known folders.")
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say for each document why it will be done.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what would be done, sent and spent."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Bring the knowledge base up to date with the folders; only what changed is done again.
 
-    A folder given here is remembered: later syncs, the nightly one too, take it in. Exit status 2
-    means that documents are failed; `rag status` tells why.
+    A folder given here is remembered: later syncs, the nightly one too, take it in. `--dry-run`
+    looks without writing or sending anything, and estimates the cost. Exit status 2 means that
+    documents are failed; `rag status` tells why.
 
     Example: rag sync ~/manuals
     """
@@ -34,10 +43,42 @@ def sync(
 
     roots = [path_root(path) for path in paths or []]
     with open_database() as (settings, database):
-        run(settings, database, roots, as_json)
+        if dry_run:
+            _preview(settings, database, roots, explain, as_json)
+        else:
+            run(settings, database, roots, as_json, explain=explain)
 
 
-def run(settings: Settings, database: Database, roots: list[SourceRoot], as_json: bool) -> None:
+def _preview(
+    settings: Settings, database: Database, roots: list[SourceRoot], explain: bool, as_json: bool
+) -> None:
+    """Say what a sync would do and cost; nothing is written."""
+    from rag_pipeline.console import output as console
+    from rag_pipeline.console.spending import print_dry_run, print_reasons
+    from rag_pipeline.sync.estimate import estimate_plan
+    from rag_pipeline.sync.preview import preview_sync
+
+    preview = preview_sync(settings, database, roots)
+    with console.counting("estimate", len(preview.plan.states), not as_json) as advance:
+        estimate = estimate_plan(preview.plan, settings, database, advance)
+    if as_json:
+        sums = {name: getattr(estimate, name) for name in ("pages", "sent_pages", "tokens", "usd")}
+        files, problems = preview.changes.counts(), preview.problems
+        console.print_json({"files": files, "problems": problems, **sums, **vars(estimate)})
+        return
+    if explain:
+        print_reasons(estimate)
+    print_dry_run(preview.changes, estimate, preview.problems)
+
+
+def run(
+    settings: Settings,
+    database: Database,
+    roots: list[SourceRoot],
+    as_json: bool,
+    *,
+    explain: bool = False,
+) -> None:
     """Sync these roots (none = all known), show progress and summary, set the exit status."""
     from assets.launch import open_instance, run_sync
     from rag_pipeline.console import output as console
@@ -59,6 +100,17 @@ def run(settings: Settings, database: Database, roots: list[SourceRoot], as_json
             pass
     except SyncLockedError:
         console.err.print("another sync is running; waiting for it to end (Ctrl-C gives up)")
+
+    def planned(plan: SyncPlan) -> None:
+        console.set_totals(progress, plan.stale, STAGES)
+        if explain and not as_json:
+            for source_hash, why in plan.why.items():
+                name = Path(plan.states[source_hash].uris[0]).name
+                stage = console.STAGE_TITLES[plan.stale[source_hash]]
+                console.out.print(
+                    f"{console.safe(name)} [dim]from {stage} on: {console.safe(why)}[/]"
+                )
+
     with open_instance(settings) as instance, console.sync_progress(not as_json) as progress:
         summary = run_sync(
             defs,
@@ -66,7 +118,7 @@ def run(settings: Settings, database: Database, roots: list[SourceRoot], as_json
             settings,
             database,
             [root.root for root in roots],
-            lambda plan: console.set_totals(progress, plan.stale, STAGES),
+            planned,
         )
     if as_json:
         console.print_json(summary)

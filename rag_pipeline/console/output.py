@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -107,6 +107,18 @@ def sync_progress(enabled: bool) -> Iterator[Progress | None]:
 
     with progress, listening(show):
         yield progress
+
+
+@contextmanager
+def counting(title: str, total: int, enabled: bool) -> Iterator[Callable[[], None]]:
+    """Show a bar of `total` steps on a terminal; the value is called at each step."""
+    if not (enabled and err.is_terminal):
+        yield lambda: None
+        return
+    columns = (TextColumn("{task.description:10}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda: progress.advance(task)
 
 
 def set_totals(progress: Progress | None, stale: Mapping[str, str], stages: Sequence[str]) -> None:

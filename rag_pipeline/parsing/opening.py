@@ -117,6 +117,15 @@ def open_pdf(path: Path, document: str) -> Iterator[pdfium.PdfDocument]:
         pdf.close()
 
 
+def count_pages(path: Path) -> int | None:
+    """Return the number of pages without reading any; None where the file is no readable PDF."""
+    try:
+        with open_pdf(path, path.name) as pdf:
+            return len(pdf)
+    except ParseError:
+        return None
+
+
 def _opening_error(path: Path, document: str, cause: pdfium.PdfiumError) -> ParseError:
     code = cause.err_code
     if code in (pdfium_c.FPDF_ERR_PASSWORD, pdfium_c.FPDF_ERR_SECURITY):

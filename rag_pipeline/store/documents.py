@@ -80,6 +80,18 @@ class Landing:
     """Rows of a chunks frame that are the parents of others; not searched themselves."""
 
 
+@dataclass(frozen=True)
+class TokenCounts:
+    """Tokens of documents' chunks, by source_hash."""
+
+    all: dict[str, int]
+    """Of every chunk that is stored now."""
+    missing: dict[str, int]
+    """Of those without a cached vector in the space asked for."""
+    per_page: float | None
+    """Of the whole store; None where it is empty."""
+
+
 def document_states(
     connection: Connection[TupleRow], space_id: int | None, source_hashes: Sequence[str] | None
 ) -> list[DocumentState]:
@@ -92,6 +104,21 @@ def document_states(
     return [DocumentState(*row) for row in rows]
 
 
+def token_counts(
+    connection: Connection[TupleRow], space_id: int | None, source_hashes: Sequence[str]
+) -> TokenCounts:
+    """Count the tokens of documents, and how many of them a space has no cached vectors for."""
+    rows = list(
+        queries.token_counts(connection, space_id=space_id, source_hashes=list(source_hashes))
+    )
+    per_page = queries.tokens_per_page(connection)
+    return TokenCounts(
+        {source_hash: total for source_hash, total, _ in rows},
+        {source_hash: missing for source_hash, _, missing in rows},
+        float(per_page) if per_page is not None else None,
+    )
+
+
 def list_documents(connection: Connection[TupleRow]) -> list[DocumentRow]:
     """Return every document, by its first file name."""
     return [DocumentRow(*row) for row in queries.list_documents(connection)]
@@ -101,8 +128,8 @@ def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> b
     """Replace a document's chunks and vectors, in the caller's transaction.
 
     Readers see the old or the new, never half, never none. Other spaces keep the vectors of texts
-    that stayed the same, so that they answer until this one is complete. Returns False, and writes nothing, if
-    the document's last file has gone meanwhile.
+    that stayed the same, so that they answer until this one is complete. Returns False, and writes
+    nothing, if the document's last file has gone meanwhile.
     """
     source_hash = landing.source_hash
     if queries.lock_document(connection, source_hash=source_hash) is None:
@@ -180,9 +207,7 @@ def _copy_chunks(connection: Connection[TupleRow], landing: Landing) -> None:
 def _copy_sections(connection: Connection[TupleRow], landing: Landing) -> None:
     if landing.sections is None or landing.sections.empty:
         return
-    columns = (
-        "chunk_index breadcrumb_trail content token_count page_start page_end regions".split()
-    )
+    columns = "chunk_index breadcrumb_trail content token_count page_start page_end regions".split()
     rows = zip(*(landing.sections[name].tolist() for name in columns), strict=True)
     with connection.cursor() as cursor, cursor.copy(queries.copy_sections.sql) as copy:
         for *head, regions in rows:

@@ -10,11 +10,13 @@ import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
 from rag_pipeline.embedding import ContextualEmbedder, Embedder
+from rag_pipeline.errors import EmbeddingError
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import EmbeddingSpace, cache_vectors, cached_vectors
 from rag_pipeline.store.usage import UsageEntry
@@ -55,11 +57,11 @@ class VectorSource:
         self._space = space
         self._ledger = ledger
 
-    def vectors(self, documents: Sequence[ChunkTexts]) -> list[Vectors]:
-        """Return a matrix for each document: chunks x dimensions, in order.
+    def vectors(self, documents: Sequence[ChunkTexts]) -> list[Vectors | EmbeddingError]:
+        """Return for each document a matrix, chunks x dimensions, or why there is none.
 
-        Raises `EmbeddingError` where a text cannot be embedded, `ProviderError` where nothing can,
-        and `BudgetError` where the limit of cost is reached.
+        Raises `ProviderError` where nothing can be embedded, and `BudgetError` where the limit of
+        cost is reached; what was embedded until then is cached.
         """
         contextual = self._embedder.contextual
         keys = [_group_keys(d.texts) if contextual else _text_keys(d.texts) for d in documents]
@@ -67,12 +69,12 @@ class VectorSource:
             known = cached_vectors(
                 connection, self._space.space_id, [key for group in keys for key in group]
             )
-        if contextual:
-            self._embed_groups(documents, keys, known)
-        else:
-            self._embed_texts(documents, keys, known)
-        report(EMBEDDINGS, len(documents))
-        return [self._matrix(group, known) for group in keys]
+        embed = self._embed_groups if contextual else self._embed_texts
+        errors = embed(documents, keys, known)
+        return [
+            errors.get(document.source_hash) or self._matrix(group, known)
+            for document, group in zip(documents, keys, strict=True)
+        ]
 
     def _matrix(self, keys: list[bytes], known: dict[bytes, Vectors]) -> Vectors:
         matrix = np.array([known[key] for key in keys], dtype=np.float32)
@@ -83,31 +85,42 @@ class VectorSource:
         documents: Sequence[ChunkTexts],
         keys: Sequence[list[bytes]],
         known: dict[bytes, Vectors],
-    ) -> None:
-        """Embed what is not cached, each text once, in slices that are cached as they come."""
-        missing: dict[bytes, tuple[str, ChunkTexts, int]] = {}
+    ) -> dict[str, EmbeddingError]:
+        """Embed what is not cached, each text once; return the documents that failed."""
+        missing: dict[bytes, tuple[str, int, ChunkTexts]] = {}
         for document, group in zip(documents, keys, strict=True):
             for key, text, tokens in zip(group, document.texts, document.tokens, strict=True):
                 if key not in known:
-                    missing.setdefault(key, (text, document, tokens))
+                    missing.setdefault(key, (text, tokens, document))
         order = list(missing)
+        failed: dict[bytes, EmbeddingError] = {}
         size = batch_size(self._embedder)
         for begin in range(0, len(order), size):
             part = order[begin : begin + size]
-            owners = [(missing[key][1], missing[key][2]) for key in part]
             self._ledger.check()
             try:
-                computed = self._embedder.embed_documents([missing[key][0] for key in part])
+                self._embedder.embed_documents(
+                    [missing[key][0] for key in part],
+                    # Kept as they come: whatever happens to the rest, these are paid for.
+                    partial(self._keep_some, part, known),
+                )
+            except EmbeddingError as error:
+                bad = error.bad_texts or range(len(part))
+                failed.update((part[i], error) for i in bad if part[i] not in known)
             finally:
-                self._note_usage(owners)
-            self._keep(part, computed, known)
+                self._note_usage([missing[key][1:] for key in part])
+        return {
+            document.source_hash: next(failed[key] for key in group if key in failed)
+            for document, group in zip(documents, keys, strict=True)
+            if not failed.keys().isdisjoint(group)
+        }
 
     def _embed_groups(
         self,
         documents: Sequence[ChunkTexts],
         keys: Sequence[list[bytes]],
         known: dict[bytes, Vectors],
-    ) -> None:
+    ) -> dict[str, EmbeddingError]:
         """Embed the documents of which any chunk is not cached, each whole and in order."""
         todo = [
             (document, group)
@@ -115,30 +128,48 @@ class VectorSource:
             if any(key not in known for key in group)
         ]
         if not todo:
-            return
+            return {}
         embedder = cast(ContextualEmbedder, self._embedder)
         self._ledger.check()
         try:
-            matrices = embedder.embed_groups([document.texts for document, _ in todo])
+            embedder.embed_groups(
+                [document.texts for document, _ in todo],
+                lambda index, matrix: self._keep(todo[index][1], matrix, known),
+            )
+        except EmbeddingError as error:
+            bad = error.bad_texts or range(len(todo))
+            return {
+                todo[i][0].source_hash: error
+                for i in bad
+                if any(key not in known for key in todo[i][1])
+            }
         finally:
-            self._note_usage([(document, sum(document.tokens)) for document, _ in todo])
-        for (_, group), matrix in zip(todo, matrices, strict=True):
-            self._keep(group, matrix, known)
+            self._note_usage([(sum(document.tokens), document) for document, _ in todo])
+        return {}
 
-    def _keep(self, keys: list[bytes], computed: Vectors, known: dict[bytes, Vectors]) -> None:
+    def _keep_some(
+        self,
+        part: Sequence[bytes],
+        known: dict[bytes, Vectors],
+        indices: Sequence[int],
+        computed: Vectors,
+    ) -> None:
+        self._keep([part[index] for index in indices], computed, known)
+
+    def _keep(self, keys: Sequence[bytes], computed: Vectors, known: dict[bytes, Vectors]) -> None:
         with self._database.connection() as connection:
             cache_vectors(connection, self._space.space_id, keys, computed)
         known.update(zip(keys, computed, strict=True))
         report(EMBEDDINGS, 0, texts=len(keys))
 
-    def _note_usage(self, owners: Sequence[tuple[ChunkTexts, int]]) -> None:
+    def _note_usage(self, owners: Sequence[tuple[int, ChunkTexts]]) -> None:
         """Share what was used among the documents, by their tokens; also where a call failed."""
         used = self._embedder.take_usage()
         if not used:
             return
-        documents = {document.source_hash: document for document, _ in owners}
+        documents = {document.source_hash: document for _, document in owners}
         weights = dict.fromkeys(documents, 0)
-        for document, tokens in owners:
+        for tokens, document in owners:
             weights[document.source_hash] += max(1, tokens)
         parts = list(weights.values())
         entries: list[UsageEntry] = []

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
@@ -44,7 +43,8 @@ from rag_pipeline.store.embeddings import (
 )
 from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.store.usage import UsageEntry
-from rag_pipeline.sync.embed import ChunkTexts, VectorSource, batch_size
+from rag_pipeline.sync.embed import ChunkTexts, Vectors, VectorSource, batch_size
+from rag_pipeline.sync.estimate import check_budget, estimate_plan, may_cost
 from rag_pipeline.sync.fingerprints import EMBEDDINGS, STAGES
 from rag_pipeline.sync.plan import failed_for_good, first_stale_stage, sync_plan
 from rag_pipeline.sync.profiles import Profiles
@@ -52,6 +52,10 @@ from rag_pipeline.sync.progress import report
 from rag_pipeline.sync.spending import Ledger
 from rag_pipeline.sync.stages import PreparedChunks, StageReport, StageResult, StageTask, run_stages
 from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool, default_workers
+
+RETRY_SECONDS = 1.0
+DEAD_BATCHES = 2
+"""Batches of which nothing could be embedded, after which the service is given up."""
 
 logger = logging.getLogger(__name__)
 
@@ -149,6 +153,18 @@ def process_documents(
     yield from _Execution(context, space).run(jobs)
 
 
+def check_cost(context: SyncContext, source_hashes: Sequence[str]) -> None:
+    """Raise `BudgetError` where these documents would cost more than `sync.max_cost_usd`."""
+    settings = context.settings
+    if settings.sync.max_cost_usd is None or not may_cost(settings):
+        return
+    with context.database.connection() as connection:
+        space = _space(context, connection)
+        states = document_states(connection, space.space_id, source_hashes)
+    plan = sync_plan(states, context.profiles.fingerprints_of)
+    check_budget(estimate_plan(plan, settings, context.database), settings.sync.max_cost_usd)
+
+
 def finish(context: SyncContext) -> None:
     """Do what is left after landings: corpus statistics, the HNSW index, the space's activation.
 
@@ -190,6 +206,15 @@ def _todo(
     return tuple(stage for stage in wanted if STAGES.index(stage) >= STAGES.index(first))
 
 
+@dataclass(frozen=True)
+class _Waiting:
+    """A document whose chunks wait to be embedded."""
+
+    job: _Job
+    result: StageResult
+    prepared: PreparedChunks
+
+
 class _Execution:
     """One pass over jobs: workers run the stages, this process embeds and lands."""
 
@@ -207,7 +232,9 @@ class _Execution:
             run_stages, context.settings.sync.workers or default_workers()
         )
         self._together = batch_size(context.embedder)
-        self._waiting: list[tuple[_Job, StageResult, PreparedChunks]] = []
+        self._waiting: list[_Waiting] = []
+        self._again: list[_Waiting] = []
+        self._dead_batches = 0
 
     def run(self, jobs: list[_Job]) -> Iterator[Outcome]:
         for job in jobs:
@@ -229,6 +256,10 @@ class _Execution:
                 report(stage_report.stage, 1, int(stage_report.metadata.get("pages", 0)))
             yield from self._take(job, self._retry_from_start(job, result) or result)
         yield from self._embed_and_land()
+        while self._again:
+            time.sleep(RETRY_SECONDS)
+            self._waiting, self._again = self._again, []
+            yield from self._embed_and_land()
 
     def _take(self, job: _Job, result: StageResult) -> Iterator[Outcome]:
         """Fail, note, or queue for embedding what a worker returned."""
@@ -240,8 +271,8 @@ class _Execution:
         elif result.prepared is None:
             yield self._note_stages(job, result)
         else:
-            self._waiting.append((job, result, result.prepared))
-            if sum(len(item[2].chunks) for item in self._waiting) >= self._together:
+            self._waiting.append(_Waiting(job, result, result.prepared))
+            if sum(len(item.prepared.chunks) for item in self._waiting) >= self._together:
                 yield from self._embed_and_land()
 
     def _task(self, job: _Job, stages: tuple[str, ...]) -> StageTask:
@@ -315,32 +346,39 @@ class _Execution:
         if not waiting:
             return
         start = time.perf_counter()
-        try:
-            vectors = self._vectors.vectors([self._texts(job, item) for job, _, item in waiting])
-        except EmbeddingError as error:
-            if len(waiting) > 1:
-                # One text may be at fault: find its document.
-                for item in waiting:
-                    self._waiting = [item]
-                    yield from self._embed_and_land()
-                return
-            yield from self._embedding_failed(*waiting[0], error)
-            return
-        share = (time.perf_counter() - start) / max(1, sum(len(v) for v in vectors))
-        for (job, result, prepared), embeddings in zip(waiting, vectors, strict=True):
-            yield self._land(job, result, prepared, embeddings, share * len(embeddings))
+        found = self._vectors.vectors([self._texts(item.job, item.prepared) for item in waiting])
+        report(EMBEDDINGS, sum(not isinstance(result, EmbeddingError) for result in found))
+        chunks = sum(len(item.prepared.chunks) for item in waiting)
+        seconds = (time.perf_counter() - start) / max(1, chunks)
+        self._stop_where_nothing_works(found)
+        for item, result in zip(waiting, found, strict=True):
+            if isinstance(result, EmbeddingError):
+                yield from self._embedding_failed(item, result)
+            else:
+                yield self._land(item, result, seconds * len(result))
 
-    def _embedding_failed(
-        self, job: _Job, result: StageResult, prepared: PreparedChunks, error: EmbeddingError
-    ) -> Iterator[Outcome]:
-        job.attempts += 1
-        if not error.permanent and job.attempts < self._context.settings.sync.attempts:
-            time.sleep(0.5 * 2**job.attempts)
-            self._waiting = [(job, result, prepared)]
-            yield from self._embed_and_land()
-        else:
-            error.document = job.name
-            yield self._fail(job, EMBEDDINGS, error, result.reports)
+    def _embedding_failed(self, item: _Waiting, error: EmbeddingError) -> Iterator[Outcome]:
+        item.job.attempts += 1
+        if not error.permanent and item.job.attempts < self._context.settings.sync.attempts:
+            self._again.append(item)
+            return
+        # One error may stand for several documents; each is told under its own name.
+        own = EmbeddingError(error.message, document=item.job.name, hint=error.hint)
+        yield self._fail(item.job, EMBEDDINGS, own, item.result.reports)
+
+    def _stop_where_nothing_works(self, found: Sequence[object]) -> None:
+        """End the sync when a service failed for every document of two batches in a row.
+
+        Each batch has waited as long as it may: thousands more would wait for nothing.
+        """
+        errors = [result for result in found if isinstance(result, EmbeddingError)]
+        works = len(errors) < len(found) or any(error.bad_texts for error in errors)
+        self._dead_batches = 0 if works else self._dead_batches + 1
+        if self._dead_batches >= DEAD_BATCHES and self._context.embedder.provider != "local":
+            raise ProviderError(
+                f"{self._space.provider} cannot be used now ({errors[0].message})",
+                hint="what has landed stays; run `rag sync` when it works again",
+            )
 
     def _texts(self, job: _Job, prepared: PreparedChunks) -> ChunkTexts:
         chunks = prepared.chunks
@@ -352,14 +390,8 @@ class _Execution:
             chunks["token_count"].tolist(),
         )
 
-    def _land(
-        self,
-        job: _Job,
-        result: StageResult,
-        prepared: PreparedChunks,
-        embeddings: np.ndarray,
-        embed_seconds: float,
-    ) -> Outcome:
+    def _land(self, item: _Waiting, embeddings: Vectors, embed_seconds: float) -> Outcome:
+        job, result, prepared = item.job, item.result, item.prepared
         start = time.perf_counter()
         document = prepared.document
         warnings = list(document["warnings"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 
 from rag_pipeline.analysis import ANALYSIS_VERSION
 from rag_pipeline.chunking import CHUNKING_VERSION
@@ -25,27 +26,81 @@ CODE_VERSIONS = {
     CHUNKS: CHUNKING_VERSION,
     EMBEDDINGS: f"{EMBEDDING_VERSION}.{ANALYSIS_VERSION}",
 }
+PARTS = 3
+"""Of a fingerprint: code version, settings, upstream."""
+_REPLIES_DEPEND_ON = {
+    "project",
+    "location",
+    "processor",
+    "processor_version",
+    "processor_type",
+    "language_hints",
+    "native_pdf_text",
+    "style_info",
+    "math",
+    "auto_score",
+    "auto_document_share",
+}
+"""Settings of Document AI that change what comes back, not how it is asked for."""
 
 
 def stage_fingerprints(settings: Settings) -> dict[str, str]:
-    """Return the fingerprint of every stage under these settings (16 hexadecimal digits).
+    """Return the fingerprint of every stage under these settings: `CODE:SETTINGS:UPSTREAM`.
 
-    A stage's fingerprint covers its code version, the settings it reads, and its upstream's
-    fingerprint: a change anywhere above makes everything below it stale, and nothing else.
+    It covers the stage's code version, the settings it reads, and its upstream's fingerprint: a
+    change anywhere above makes everything below it stale, and nothing else. The three parts tell
+    which of them changed (`why_stale`).
     """
-    embedding = settings.embedding
-    read_by = {
-        BLOCKS: settings.parsing.model_dump(mode="json"),
-        STRUCTURE: settings.structure.model_dump(mode="json"),
-        CHUNKS: settings.chunking.model_dump(mode="json"),
-        EMBEDDINGS: embedding.model_dump(mode="json", include={"provider", "model", "dimensions"}),
-    }
+    read_by = _settings_read(settings)
     fingerprints: dict[str, str] = {}
     upstream = ""
     for stage in STAGES:
-        text = json.dumps([stage, CODE_VERSIONS[stage], read_by[stage], upstream], sort_keys=True)
-        upstream = fingerprints[stage] = hashlib.sha256(text.encode()).hexdigest()[:16]
+        parts = (CODE_VERSIONS[stage], _digest(read_by[stage]), _digest(upstream))
+        upstream = fingerprints[stage] = ":".join(parts)
     return fingerprints
+
+
+def why_stale(stage: str, stored: str | None, wanted: str) -> str:
+    """Say in words why a stage's stored result is not current.
+
+    >>> why_stale("contextual_chunks", "1:aaaa:bbbb", "2:aaaa:bbbb")
+    'the code of contextual_chunks changed (version 1 to 2)'
+    """
+    if stored is None:
+        return f"{stage} was not done yet"
+    before, after = stored.split(":"), wanted.split(":")
+    if len(before) != PARTS:
+        return f"{stage} is of an earlier release"
+    reasons = []
+    if before[0] != after[0]:
+        reasons.append(f"the code of {stage} changed (version {before[0]} to {after[0]})")
+    if before[1] != after[1]:
+        reasons.append(f"the settings of {stage} changed")
+    return " and ".join(reasons) or f"what {stage} reads was made anew"
+
+
+def _settings_read(settings: Settings) -> dict[str, Any]:
+    blocks = settings.parsing.model_dump(mode="json")
+    if settings.parsing.parser != "local":
+        service = settings.document_ai.model_dump(mode="json", include=_REPLIES_DEPEND_ON)
+        blocks = {**blocks, "document_ai": service}
+    model = settings.embedding.model_dump(
+        mode="json", include={"provider", "model", "dimensions", "document_prefix"}
+    )
+    chunks = settings.chunking.model_dump(mode="json")
+    if settings.chunking.strategy == "semantic":
+        chunks = {**chunks, "embedding": model}  # its borders are where the vectors turn
+    return {
+        BLOCKS: blocks,
+        STRUCTURE: settings.structure.model_dump(mode="json"),
+        CHUNKS: chunks,
+        EMBEDDINGS: model,
+    }
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def data_version(source_hash: str, fingerprint: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.store.sources import SourceFile
-from rag_pipeline.sync.fingerprints import EMBEDDINGS, STAGES
+from rag_pipeline.sync.fingerprints import EMBEDDINGS, STAGES, why_stale
 from rag_pipeline.sync.scan import Scan
 
 
@@ -128,6 +128,10 @@ class SyncPlan:
 
     stale: dict[str, str] = field(default_factory=dict)
     """source_hash → first stage to be done."""
+    why: dict[str, str] = field(default_factory=dict)
+    """source_hash → reason, in words."""
+    states: dict[str, DocumentState] = field(default_factory=dict)
+    """source_hash → what the store holds, of the stale ones."""
     failed: list[DocumentState] = field(default_factory=list)
     """Failed before for a lasting reason, nothing changed since: not tried again."""
     current: int = 0
@@ -141,6 +145,8 @@ def sync_plan(
 ) -> SyncPlan:
     """Decide for every document what is to be done under its source's fingerprints."""
     stale: dict[str, str] = {}
+    why: dict[str, str] = {}
+    known: dict[str, DocumentState] = {}
     failed: list[DocumentState] = []
     current = 0
     for state in states:
@@ -149,9 +155,23 @@ def sync_plan(
             failed.append(state)
         elif (stage := first_stale_stage(state, fingerprints)) is not None:
             stale[state.source_hash] = stage
+            why[state.source_hash] = _why(state, stage, fingerprints)
+            known[state.source_hash] = state
         else:
             current += 1
-    return SyncPlan(stale, failed, current)
+    return SyncPlan(stale, why, known, failed, current)
+
+
+def _why(state: DocumentState, stage: str, fingerprints: Mapping[str, str]) -> str:
+    """Say in words why a document is to be done from this stage on."""
+    if state.status == "failed":
+        return f"it failed before ({state.failure_reason}) and is tried again"
+    if not state.fingerprints:
+        return "it is new"
+    stored = state.fingerprints.get(stage)
+    if stored != fingerprints[stage]:
+        return why_stale(stage, stored, fingerprints[stage])
+    return "rows of it are missing in the store"
 
 
 def failed_for_good(state: DocumentState, fingerprints: Mapping[str, str]) -> bool:

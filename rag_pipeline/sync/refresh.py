@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
 from rag_pipeline.embedding import EMBEDDING_VERSION
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import document_states
-from rag_pipeline.store.embeddings import find_space
+from rag_pipeline.store.documents import DocumentState, document_states
+from rag_pipeline.store.embeddings import EmbeddingSpace, find_space
 from rag_pipeline.store.sources import (
     apply_changes,
     forget_unconfigured_roots,
@@ -43,22 +46,25 @@ def current_plan(
 
     `only_roots` limits the plan to the documents under some of the known roots.
     """
-    embedding = settings.embedding
-    with database.connection() as connection:
-        space = find_space(
-            connection,
-            embedding.provider,
-            embedding.model,
-            embedding.dimensions,
-            EMBEDDING_VERSION,
-        )
-        states = document_states(connection, space.space_id if space else None, None)
-        if only_roots:
-            inside = {
-                file.source_hash for file in list_sources(connection) if file.root in only_roots
-            }
-            states = [state for state in states if state.source_hash in inside]
+    states = stored_states(settings, database)
+    if only_roots:
+        states = [state for state in states if not set(only_roots).isdisjoint(state.roots)]
     return sync_plan(states, Profiles(settings).fingerprints_of)
+
+
+def stored_states(settings: Settings, database: Database) -> list[DocumentState]:
+    """Return what the store holds of every document, in the space that the settings name."""
+    with database.connection() as connection:
+        space = settings_space(settings, connection)
+        return document_states(connection, space.space_id if space else None, None)
+
+
+def settings_space(settings: Settings, connection: Connection[TupleRow]) -> EmbeddingSpace | None:
+    """Return the embedding space that the settings name, if it is there."""
+    embedding = settings.embedding
+    return find_space(
+        connection, embedding.provider, embedding.model, embedding.dimensions, EMBEDDING_VERSION
+    )
 
 
 def refresh_sources(

@@ -114,3 +114,22 @@ INNER JOIN (
     SELECT source_hash, array_agg(uri ORDER BY uri) AS uris FROM source GROUP BY source_hash
 ) AS s ON s.source_hash = d.source_hash
 ORDER BY s.uris[1];
+
+-- name: token_counts(space_id, source_hashes)
+-- Texts are cached by the hash of trail, context and content; contextual models by their group,
+-- which counts as missing here.
+SELECT
+    c.source_hash,
+    sum(c.token_count)::bigint,
+    coalesce(sum(c.token_count) FILTER (WHERE e.input_hash IS NULL), 0)::bigint
+FROM chunk AS c
+LEFT JOIN embedding_cache AS e
+    ON e.space_id = :space_id AND e.input_hash = decode(c.content_hash, 'hex')
+WHERE c.source_hash = ANY(:source_hashes)
+GROUP BY c.source_hash;
+
+-- name: tokens_per_page()$
+SELECT sum(c.tokens) / nullif(sum(d.page_count), 0)
+FROM (SELECT source_hash, sum(token_count) AS tokens FROM chunk GROUP BY source_hash) AS c
+INNER JOIN document AS d ON d.source_hash = c.source_hash
+WHERE d.status = 'ready';

@@ -15,7 +15,7 @@ from rag_pipeline.sync.plan import partition_ranges, source_changes, sync_plan
 from rag_pipeline.sync.scan import Scan
 
 ROOT = "/manuals"
-FINGERPRINTS = {stage: f"{stage}-1" for stage in STAGES}
+FINGERPRINTS = {stage: f"1:settings:{stage}" for stage in STAGES}
 
 
 def current(state: DocumentState) -> dict[str, str]:
@@ -121,8 +121,10 @@ def test_a_current_document_is_left_alone() -> None:
 
 
 def test_a_changed_stage_makes_itself_and_nothing_above_stale() -> None:
-    changed = {**FINGERPRINTS, CHUNKS: "contextual_chunks-2", EMBEDDINGS: "chunk_embeddings-2"}
-    assert sync_plan([ready()], lambda _: changed).stale == {"a" * 64: CHUNKS}
+    changed = {**FINGERPRINTS, CHUNKS: "1:others:x", EMBEDDINGS: "1:settings:y"}
+    plan = sync_plan([ready()], lambda _: changed)
+    assert plan.stale == {"a" * 64: CHUNKS}
+    assert plan.why == {"a" * 64: "the settings of contextual_chunks changed"}
 
 
 def test_rows_deleted_by_hand_are_noticed() -> None:
@@ -140,7 +142,7 @@ def test_a_lasting_failure_is_not_tried_again_until_the_code_changes() -> None:
     plan = sync_plan([failed], current)
     assert plan.failed == [failed]
     assert not plan.stale
-    newer = {stage: f"{stage}-2" for stage in STAGES}
+    newer = {stage: f"2:settings:{stage}" for stage in STAGES}
     assert sync_plan([failed], lambda _: newer).stale == {"a" * 64: BLOCKS}
 
 

@@ -1,0 +1,187 @@
+"""What a plan would cost before anything is spent: pages, tokens, US dollars.
+
+An upper bound where it cannot be exact: a document that is to be chunked again is counted whole,
+although texts that stay the same come from the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rag_pipeline.errors import BudgetError, RagError
+from rag_pipeline.parsing import parse_file
+from rag_pipeline.parsing.choice import choose
+from rag_pipeline.parsing.opening import count_pages
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.documents import DocumentState, TokenCounts, token_counts
+from rag_pipeline.sync.fingerprints import BLOCKS, EMBEDDINGS, STAGES
+from rag_pipeline.sync.plan import SyncPlan
+from rag_pipeline.sync.profiles import Profiles
+from rag_pipeline.sync.refresh import settings_space
+from rag_pipeline.usage import Usage, estimate_usd
+
+TOKENS_PER_PAGE = 600
+"""Where the store has no documents yet to tell it from: a page of a technical manual."""
+BYTES_PER_PAGE = 4_000
+"""Of a file without pages."""
+
+
+@dataclass(frozen=True)
+class DocumentEstimate:
+    """One document that is to be done."""
+
+    source_hash: str
+    name: str
+    stage: str
+    why: str
+    pages: int
+    tokens: int
+    """To be embedded, at most."""
+    sent_pages: int = 0
+    """To be sent to Document AI."""
+    sent_why: str = ""
+    usd: float | None = 0.0
+    """None where a price is not known."""
+
+
+@dataclass(frozen=True)
+class SyncEstimate:
+    """Every document to be done, with the sums."""
+
+    documents: list[DocumentEstimate] = field(default_factory=list)
+    model: str = ""
+    parsers: tuple[str, ...] = ("local",)
+
+    @property
+    def pages(self) -> int:
+        """Pages of the documents to be done."""
+        return sum(document.pages for document in self.documents)
+
+    @property
+    def sent_pages(self) -> int:
+        """Pages that go to Document AI."""
+        return sum(document.sent_pages for document in self.documents)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens to be embedded, at most."""
+        return sum(document.tokens for document in self.documents)
+
+    @property
+    def usd(self) -> float:
+        """Estimated cost, without what has no known price."""
+        return sum(document.usd or 0.0 for document in self.documents)
+
+    @property
+    def has_unknown_prices(self) -> bool:
+        """Whether the cost is more than `usd` says."""
+        return any(document.usd is None for document in self.documents)
+
+
+def estimate_plan(
+    plan: SyncPlan,
+    settings: Settings,
+    database: Database,
+    on_document: Callable[[], None] = lambda: None,
+) -> SyncEstimate:
+    """Estimate what carrying out `plan` costs; `on_document` is called after each document.
+
+    Files of sources with `parser = "auto"` are read by the local parser, which costs time but no
+    money, to tell which pages would be sent.
+    """
+    profiles = Profiles(settings)
+    states = list(plan.states.values())
+    with database.connection() as connection:
+        space = settings_space(settings, connection)
+        hashes = [state.source_hash for state in states]
+        counts = token_counts(connection, space.space_id if space else None, hashes)
+    documents = []
+    parsers = set()
+    for state in states:
+        own = profiles.settings_of(state)
+        parsers.add(own.parsing.parser)
+        documents.append(_estimate(state, plan, own, counts))
+        on_document()
+    embedding = settings.embedding
+    model = f"{embedding.provider}/{embedding.model}"
+    return SyncEstimate(documents, model, tuple(sorted(parsers)))
+
+
+def check_budget(estimate: SyncEstimate, max_usd: float | None) -> None:
+    """Raise `BudgetError` where the estimate is above the limit; nothing was spent yet."""
+    if max_usd is None or estimate.usd <= max_usd:
+        return
+    raise BudgetError(
+        f"the sync would cost an estimated {estimate.usd:.4f} USD ({estimate.sent_pages} pages "
+        f"to Document AI, {estimate.tokens} tokens to {estimate.model}), more than "
+        f"sync.max_cost_usd = {max_usd}; nothing was sent",
+        hint="see `rag sync --dry-run`; raise the limit or sync fewer folders",
+    )
+
+
+def may_cost(settings: Settings) -> bool:
+    """Tell whether a sync can cost anything at all under these settings."""
+    parsers = {settings.parsing.parser, *(source.parser for source in settings.sources)}
+    return settings.embedding.provider not in ("local", "ollama") or not parsers <= {"local", None}
+
+
+def _estimate(
+    state: DocumentState, plan: SyncPlan, settings: Settings, counts: TokenCounts
+) -> DocumentEstimate:
+    stage = plan.stale[state.source_hash]
+    path = _first_file(state.uris)
+    pages = state.page_count or (count_pages(path) if path else None)
+    if pages is None:
+        pages = max(1, state.size // BYTES_PER_PAGE)
+    sent, sent_why = _sent_pages(path, pages, settings) if stage == BLOCKS else (0, "")
+    tokens = counts.missing.get(state.source_hash, 0)
+    if STAGES.index(stage) < STAGES.index(EMBEDDINGS) or state.source_hash not in counts.all:
+        per_page = counts.per_page or TOKENS_PER_PAGE
+        tokens = counts.all.get(state.source_hash) or round(pages * per_page)
+    embedding = settings.embedding
+    uses = [
+        Usage(embedding.provider, embedding.model, "embed_documents", tokens=tokens),
+        Usage("document_ai", settings.document_ai.processor_type, "parse", pages=sent),
+    ]
+    costs = [estimate_usd(usage, settings.prices) for usage in uses if usage.tokens or usage.pages]
+    return DocumentEstimate(
+        source_hash=state.source_hash,
+        name=Path(state.uris[0]).name,
+        stage=stage,
+        why=plan.why[state.source_hash],
+        pages=pages,
+        tokens=tokens,
+        sent_pages=sent,
+        sent_why=sent_why,
+        usd=_sum(costs),
+    )
+
+
+def _sent_pages(path: Path | None, pages: int, settings: Settings) -> tuple[int, str]:
+    """Return how many pages go to Document AI, and why."""
+    if settings.parsing.parser == "local" or path is None:
+        return 0, ""
+    if settings.parsing.parser == "document_ai":
+        return pages, 'parser = "document_ai"'
+    try:
+        parsed = parse_file(path, settings.parsing)
+    except RagError as error:
+        return pages, str(error)
+    choice = choose(parsed, settings.document_ai)
+    return len(choice.pages), choice.describe() if choice.pages else ""
+
+
+def _first_file(uris: Iterable[str]) -> Path | None:
+    return next((Path(uri) for uri in uris if Path(uri).is_file()), None)
+
+
+def _sum(costs: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for cost in costs:
+        if cost is None:
+            return None
+        total += cost
+    return total
