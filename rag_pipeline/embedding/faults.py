@@ -50,6 +50,7 @@ class Service:
     quota_hint: str
 
 
+SETTINGS_HINT = "check embedding.model, dimensions, base_url and location"
 _REFUSED = frozenset({400, 413, 422})
 _FATAL = frozenset({401, 402, 403, 404})
 # Not "quota" or "billing" alone: these stand in ordinary rate limits of Google and Voyage too.
@@ -83,7 +84,7 @@ def fault_of(
     if status == 402:
         return ProviderError(text, hint=service.quota_hint)
     if status in _FATAL or (status in _REFUSED and _SETTING.search(message)):
-        return ProviderError(text, hint="check embedding.model, dimensions and base_url")
+        return ProviderError(text, hint=SETTINGS_HINT)
     if status in _REFUSED:
         return RefusedFault(text, too_long=status == 413 or bool(_TOO_LONG.search(message)))
     return TransientFault(text, retry_after=retry_after(headers or {}))

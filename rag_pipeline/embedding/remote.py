@@ -152,7 +152,7 @@ class RemoteEmbedder:
         runs = fill(
             [piece.tokens + prefix for piece in pieces],
             self._facts.items_per_request,
-            self._facts.tokens_per_request,
+            self._tokens_per_request,
         )
         return [pieces[run.start : run.stop] for run in runs]
 
@@ -186,6 +186,12 @@ class RemoteEmbedder:
     def _raise_refused(self, refused: Mapping[int, RefusedFault], texts: Sequence[str]) -> None:
         if refused:
             raise refused_error(self.provider, refused, texts)
+
+    @property
+    def _tokens_per_request(self) -> int:
+        """The provider's limit; a request that no minute has room for would never pass."""
+        per_minute = self._settings.tokens_per_minute or self._facts.tokens_per_request
+        return min(self._facts.tokens_per_request, per_minute)
 
     @property
     def _client(self) -> Client:
@@ -239,12 +245,12 @@ class ContextualRemoteEmbedder(RemoteEmbedder):
                 [] if index in blank else plan_pieces(group, self._count, self.max_tokens)
                 for index, group in enumerate(cleaned)
             ],
-            self.max_tokens,
+            min(self.max_tokens, self._tokens_per_request),
         )
         runs = fill(
             [group.tokens for group in planned],
             self._facts.items_per_request,
-            self._facts.tokens_per_request,
+            self._tokens_per_request,
             [len(group.pieces) for group in planned],
         )
         collector = GroupCollector(planned)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
-from rag_pipeline.embedding.faults import RefusedFault, ReplyFault, TransientFault
+from rag_pipeline.embedding.faults import SETTINGS_HINT, RefusedFault, ReplyFault, TransientFault
 from rag_pipeline.embedding.limiter import Limiter, Stopped
 from rag_pipeline.errors import EmbeddingError, ProviderError
 
@@ -131,20 +131,24 @@ class Sender(Generic[Item, Result]):
         The deadline begins with the first attempt: waiting for a turn is no fault of the service.
         """
         tokens = sum(map(self._size, items))
+        fault: TransientFault | None = None
         end = 0.0
         bad_replies = 0
         for attempt in itertools.count():
             with self._limiter.slot(tokens, stop):
                 end = end or time.monotonic() + self._deadline
+                left = end - time.monotonic()
+                if fault and left <= 0:  # the turn came too late
+                    raise self._too_late(fault, attempt) from fault
                 try:
-                    results = send(items, max(0.01, end - time.monotonic()))
+                    results = send(items, left)
                     self._served = True
                     return results
                 except ReplyFault as reply:
                     bad_replies += 1
                     if bad_replies >= _BAD_REPLIES:
                         raise RefusedFault(str(reply), bad_reply=True) from reply
-                    fault: TransientFault = reply
+                    fault = reply
                 except TransientFault as transient:
                     fault = transient
             delay = self._delay(fault, attempt)
@@ -182,9 +186,7 @@ class Sender(Generic[Item, Result]):
                 with self._limiter.slot(1, stop):
                     self._probe(self._deadline)
             except (RefusedFault, ReplyFault) as fault:
-                raise ProviderError(
-                    str(fault), hint="check embedding.model, dimensions and base_url"
-                ) from refused
+                raise ProviderError(str(fault), hint=SETTINGS_HINT) from refused
             except TransientFault:
                 return  # it cannot be told; the text is blamed, and tried again by the next sync
             self._served = True

@@ -6,9 +6,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -16,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import ProviderError, SettingsError
 from rag_pipeline.settings import EmbeddingSettings
-from tests.embedding.provider_server import ProviderServer
+from tests.embedding.provider_server import ProviderServer, vector_of
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,44 @@ def test_ones_own_variant_is_asked_for_by_its_plain_name(
         document_prefix="doc: ",
     )
     assert body == {"model": "all-minilm", "truncate": False, "input": ["doc: oil"]}
+
+
+def test_no_request_is_larger_than_a_minute_has_room_for(
+    server: ProviderServer, tmp_path: Path
+) -> None:
+    settings = EmbeddingSettings(
+        provider="openai",
+        base_url=server.url,
+        dimensions=64,
+        tokens_per_minute=1_000_000_000,
+        requests_per_minute=1_000_000,
+    )
+    embedder = create_embedder(settings, tmp_path)
+    texts = [f"{n} " + "oil pump " * 500 for n in range(40)]
+    embedder.embed_documents(texts)
+    assert len(server.requests) == 1
+    server.reset()
+    slower = create_embedder(settings.model_copy(update={"tokens_per_minute": 10_000}), tmp_path)
+    slower._limiter = embedder._limiter  # the waiting itself is another test's
+    slower._sender._limiter = embedder._limiter
+    slower.embed_documents(texts)
+    for request in server.requests:
+        assert sum(embedder.count_tokens(request.texts)) <= 10_000
+
+
+def test_threads_share_one_embedder(server: ProviderServer, tmp_path: Path) -> None:
+    embedder = create_embedder(
+        EmbeddingSettings(provider="openai", base_url=server.url, dimensions=64), tmp_path
+    )
+    texts = [f"question {n}" for n in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        vectors = list(pool.map(embedder.embed_query, texts))
+    for text, vector in zip(texts, vectors, strict=True):
+        expected = vector_of(text, 64)
+        np.testing.assert_allclose(vector, expected / np.linalg.norm(expected), atol=1e-5)
+    (usage,) = embedder.take_usage()
+    assert usage.requests == 16
+    assert server.most_running <= 4
 
 
 def test_ollama_that_does_not_run_is_named(tmp_path: Path) -> None:
