@@ -15,10 +15,11 @@ from rag_pipeline.parsing.document import ParsedDocument, Parser
 from rag_pipeline.parsing.document_ai.cache import ReplyCache
 from rag_pipeline.parsing.document_ai.parser import DocumentAiParser, choice_version
 from rag_pipeline.parsing.document_ai.ranges import describe_pages
+from rag_pipeline.parsing.document_ai.requests import add_ons
 from rag_pipeline.parsing.document_ai.source import PDF, mime_type_of
 from rag_pipeline.parsing.files import LocalParser
 from rag_pipeline.parsing.ocr import has_ink
-from rag_pipeline.parsing.opening import HEADER_WINDOW, open_pdf
+from rag_pipeline.parsing.opening import HEADER_WINDOW, count_pages, open_pdf
 from rag_pipeline.settings import DocumentAiSettings, ParsingSettings
 from rag_pipeline.usage import UsageMeter
 
@@ -65,6 +66,16 @@ class ServiceParser:
         if _mime_type(path) is None:
             return self.local.parse(path, document=document)
         return self.service.parse(path, document=document)
+
+    def plan(self, path: Path, *, document: str | None = None) -> Choice:
+        """Say which pages `parse` would send: all of a PDF or image. Calls nobody."""
+        del document
+        if _mime_type(path) is None:
+            return Choice(())
+        pages = tuple(range(1, (count_pages(path) or 1) + 1))
+        settings = self.service.settings
+        reasons = dict.fromkeys(pages, 'parser = "document_ai"')
+        return Choice(pages, reasons, len(pages), settings.processor_type, add_ons(settings))
 
 
 @dataclass(frozen=True)

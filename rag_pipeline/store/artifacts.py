@@ -1,5 +1,7 @@
 """Stage frames as Parquet under a folder or any fsspec URL: one file per stage and document.
 
+Raw replies of services lie there too, under keys of their own: a page is paid for once.
+
 The fingerprint of the code and settings that made a frame stands in the file's metadata, so that a
 frame of an older rule is never taken for a current one.
 """
@@ -9,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import json
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import fsspec
@@ -63,21 +67,10 @@ class ArtifactStore:
             }
         )
         path = self._path(stage, source_hash)
-        # Written beside and moved: a killed process leaves no half file under the real name.
-        partial = f"{path}.{uuid.uuid4().hex}.partial"
-        try:
+        with self._moved_into_place(path) as partial:
             with self._filesystem.open(partial, "wb") as file:
                 pq.write_table(table, file, compression="zstd")
-            size = int(self._filesystem.size(partial) or 0)
-            self._filesystem.mv(partial, path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                self._filesystem.rm_file(partial)
-            raise StoreError(
-                f"the artifact {stage}/{source_hash} could not be written: {error}",
-                hint=f"free space or check the rights of {self.location}",
-            ) from error
-        return size
+            return int(self._filesystem.size(partial) or 0)
 
     def read(
         self, stage: str, source_hash: str, fingerprint: str
@@ -114,6 +107,42 @@ class ArtifactStore:
                     self._filesystem.rm_file(self._path(stage, source_hash))
                 except FileNotFoundError:
                     continue
+
+    def get(self, key: str) -> bytes | None:
+        """Return bytes that were kept under a key, a relative path; None if absent."""
+        try:
+            return bytes(self._filesystem.cat_file(f"{self._root}/{key}"))
+        except FileNotFoundError:
+            return None
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep bytes under a key, whole or not at all. Raises `StoreError`."""
+        with self._moved_into_place(f"{self._root}/{key}") as partial:
+            self._filesystem.pipe_file(partial, value)
+
+    def delete_below(self, keys: list[str]) -> None:
+        """Remove everything kept under these keys' folders; what is absent is no error."""
+        for key in keys:
+            with contextlib.suppress(FileNotFoundError):
+                self._filesystem.rm(f"{self._root}/{key}", recursive=True)
+
+    @contextmanager
+    def _moved_into_place(self, path: str) -> Iterator[str]:
+        """Lend a name beside `path` and move it there at the end.
+
+        A killed process leaves no half file under the real name.
+        """
+        partial = f"{path}.{uuid.uuid4().hex}.partial"
+        try:
+            yield partial
+            self._filesystem.mv(partial, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._filesystem.rm_file(partial)
+            raise StoreError(
+                f"the artifact {path.removeprefix(self._root)} could not be written: {error}",
+                hint=f"free space or check the rights of {self.location}",
+            ) from error
 
     def _path(self, stage: str, source_hash: str) -> str:
         return f"{self._root}/{stage}/{source_hash[:2]}/{source_hash}.parquet"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rag_pipeline.errors import BudgetError, RagError
-from rag_pipeline.parsing import parse_file
-from rag_pipeline.parsing.choice import choose
+from rag_pipeline.errors import BudgetError, ParseError
+from rag_pipeline.parsing.choice import Choice
 from rag_pipeline.parsing.opening import count_pages
+from rag_pipeline.parsing.parsers import AutoParser, ServiceParser, create_parser
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import DocumentState, TokenCounts, token_counts
@@ -136,7 +136,7 @@ def _estimate(
     pages = state.page_count or (count_pages(path) if path else None)
     if pages is None:
         pages = max(1, state.size // BYTES_PER_PAGE)
-    sent, sent_why = _sent_pages(path, pages, settings) if stage == BLOCKS else (0, "")
+    choice = _choice(path, settings) if stage == BLOCKS else Choice(())
     tokens = counts.missing.get(state.source_hash, 0)
     if STAGES.index(stage) < STAGES.index(EMBEDDINGS) or state.source_hash not in counts.all:
         per_page = counts.per_page or TOKENS_PER_PAGE
@@ -144,7 +144,7 @@ def _estimate(
     embedding = settings.embedding
     uses = [
         Usage(embedding.provider, embedding.model, "embed_documents", tokens=tokens),
-        Usage("document_ai", settings.document_ai.processor_type, "parse", pages=sent),
+        *choice.usage(),
     ]
     costs = [estimate_usd(usage, settings.prices) for usage in uses if usage.tokens or usage.pages]
     return DocumentEstimate(
@@ -154,24 +154,22 @@ def _estimate(
         why=plan.why[state.source_hash],
         pages=pages,
         tokens=tokens,
-        sent_pages=sent,
-        sent_why=sent_why,
+        sent_pages=len(choice.pages),
+        sent_why=choice.describe() if choice.pages else "",
         usd=_sum(costs),
     )
 
 
-def _sent_pages(path: Path | None, pages: int, settings: Settings) -> tuple[int, str]:
-    """Return how many pages go to Document AI, and why."""
+def _choice(path: Path | None, settings: Settings) -> Choice:
+    """Return the pages that go to Document AI, and why."""
     if settings.parsing.parser == "local" or path is None:
-        return 0, ""
-    if settings.parsing.parser == "document_ai":
-        return pages, 'parser = "document_ai"'
+        return Choice(())
+    parser = create_parser(settings.parsing, settings.document_ai)
+    assert isinstance(parser, (AutoParser, ServiceParser))
     try:
-        parsed = parse_file(path, settings.parsing)
-    except RagError as error:
-        return pages, str(error)
-    choice = choose(parsed, settings.document_ai)
-    return len(choice.pages), choice.describe() if choice.pages else ""
+        return parser.plan(path)
+    except ParseError:
+        return Choice(())  # it will fail before anything is sent
 
 
 def _first_file(uris: Iterable[str]) -> Path | None:

@@ -10,6 +10,7 @@ from rag_pipeline.analysis import ANALYSIS_VERSION
 from rag_pipeline.chunking import CHUNKING_VERSION
 from rag_pipeline.embedding import EMBEDDING_VERSION
 from rag_pipeline.parsing import PARSER_VERSION
+from rag_pipeline.parsing.parsers import create_parser
 from rag_pipeline.settings import Settings
 from rag_pipeline.structure import STRUCTURE_VERSION
 
@@ -28,20 +29,6 @@ CODE_VERSIONS = {
 }
 PARTS = 3
 """Of a fingerprint: code version, settings, upstream."""
-_REPLIES_DEPEND_ON = {
-    "project",
-    "location",
-    "processor",
-    "processor_version",
-    "processor_type",
-    "language_hints",
-    "native_pdf_text",
-    "style_info",
-    "math",
-    "auto_score",
-    "auto_document_share",
-}
-"""Settings of Document AI that change what comes back, not how it is asked for."""
 
 
 def stage_fingerprints(settings: Settings) -> dict[str, str]:
@@ -52,10 +39,15 @@ def stage_fingerprints(settings: Settings) -> dict[str, str]:
     which of them changed (`why_stale`).
     """
     read_by = _settings_read(settings)
+    versions = CODE_VERSIONS
+    if settings.parsing.parser != "local":
+        # Covers the processor and the options that change what comes back.
+        parser = create_parser(settings.parsing, settings.document_ai)
+        versions = {**versions, BLOCKS: parser.version}
     fingerprints: dict[str, str] = {}
     upstream = ""
     for stage in STAGES:
-        parts = (CODE_VERSIONS[stage], _digest(read_by[stage]), _digest(upstream))
+        parts = (versions[stage], _digest(read_by[stage]), _digest(upstream))
         upstream = fingerprints[stage] = ":".join(parts)
     return fingerprints
 
@@ -80,10 +72,6 @@ def why_stale(stage: str, stored: str | None, wanted: str) -> str:
 
 
 def _settings_read(settings: Settings) -> dict[str, Any]:
-    blocks = settings.parsing.model_dump(mode="json")
-    if settings.parsing.parser != "local":
-        service = settings.document_ai.model_dump(mode="json", include=_REPLIES_DEPEND_ON)
-        blocks = {**blocks, "document_ai": service}
     model = settings.embedding.model_dump(
         mode="json", include={"provider", "model", "dimensions", "document_prefix"}
     )
@@ -91,7 +79,7 @@ def _settings_read(settings: Settings) -> dict[str, Any]:
     if settings.chunking.strategy == "semantic":
         chunks = {**chunks, "embedding": model}  # its borders are where the vectors turn
     return {
-        BLOCKS: blocks,
+        BLOCKS: settings.parsing.model_dump(mode="json"),
         STRUCTURE: settings.structure.model_dump(mode="json"),
         CHUNKS: chunks,
         EMBEDDINGS: model,

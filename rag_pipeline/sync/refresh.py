@@ -96,5 +96,8 @@ def refresh_sources(
         hashes = {file.source_hash for file in list_sources(connection)}
     if orphans:
         # After the commit: a frame without a document is harmless, the reverse would be work lost.
-        ArtifactStore(settings.artifacts_location).delete(orphans, STAGES)
+        artifacts = ArtifactStore(settings.artifacts_location)
+        artifacts.delete(orphans, STAGES)
+        # Raw replies hold the document's text: it goes with the document.
+        artifacts.delete_below([f"document_ai/{source_hash}" for source_hash in orphans])
     return RefreshResult(changes, found.problems, len(found.files), hashes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.analysis import to_search_vectors
-from rag_pipeline.chunking import chunk
+from rag_pipeline.chunking import chunk, embedded_text
 from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.errors import (
     ChangedMeanwhileError,
@@ -22,12 +22,18 @@ from rag_pipeline.errors import (
     UpstreamMissingError,
 )
 from rag_pipeline.frames import SECTION
-from rag_pipeline.parsing import parse_file
-from rag_pipeline.settings import EmbeddingSettings, Settings
+from rag_pipeline.parsing import Parser
+from rag_pipeline.parsing.parsers import create_parser
+from rag_pipeline.settings import (
+    DocumentAiSettings,
+    EmbeddingSettings,
+    ParsingSettings,
+    Settings,
+)
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
-from rag_pipeline.usage import Usage
+from rag_pipeline.usage import Usage, UsageMeter
 
 logger = logging.getLogger(__name__)
 
@@ -83,6 +89,11 @@ class StageResult:
 
 def run_stages(task: StageTask) -> StageResult:
     """Do the task's stages; an error of the document is returned, not raised."""
+    result = _run_stages(task)
+    return replace(result, usage=[*result.usage, *_METER.take()])
+
+
+def _run_stages(task: StageTask) -> StageResult:
     reports: list[StageReport] = []
     artifacts = ArtifactStore(task.settings.artifacts_location)
     frame: pd.DataFrame | None = None
@@ -135,11 +146,15 @@ def _run_stage(
     settings = task.settings
     if stage == BLOCKS:
         path = _current_path(task)
-        parsed = parse_file(path, settings.parsing, document=task.name)
+        parsed = _worker_parser(
+            settings.parsing, settings.document_ai, settings.artifacts_location
+        ).parse(path, document=task.name)
         if not _has_content(path, task.source_hash):
             raise ChangedMeanwhileError(
                 "changed while it was read", document=task.name, hint="run `rag sync` again"
             )
+        for usage in parsed.usage:
+            _METER.add(usage)
         document = {
             "title": parsed.title,
             "page_count": parsed.page_count,
@@ -153,7 +168,15 @@ def _run_stage(
         return structured, document, _structure_metadata(structured)
     assert stage == CHUNKS
     embedder = _worker_embedder(settings.embedding, settings.data_path)
-    chunks = chunk(frame, settings.chunking, embedder.count_tokens, title=document["title"])
+    chunks = chunk(
+        frame,
+        settings.chunking,
+        embedder.count_tokens,
+        title=document["title"],
+        embed=embedder.embed_documents,
+    )
+    for usage in embedder.take_usage():
+        _METER.add(usage)
     metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
     return chunks, document, metadata
 
@@ -203,11 +226,25 @@ def _prepare(frame: pd.DataFrame, document: dict[str, Any]) -> PreparedChunks:
     is_section = frame["kind"] == SECTION
     chunks = frame[~is_section].reset_index(drop=True)
     texts = [
-        f"{trail}\n{content}"
-        for trail, content in zip(chunks["breadcrumb_trail"], chunks["content"], strict=True)
+        embedded_text(trail, context, content)
+        for trail, context, content in zip(
+            chunks["breadcrumb_trail"], chunks["context"], chunks["content"], strict=True
+        )
     ]
     vectors, counts = to_search_vectors(texts, document["language"])
     return PreparedChunks(chunks, frame[is_section], texts, vectors, counts, document)
+
+
+_METER = UsageMeter()
+"""What this process asked of services since the last task."""
+
+
+@lru_cache(maxsize=8)
+def _worker_parser(
+    parsing: ParsingSettings, document_ai: DocumentAiSettings, artifacts_location: str
+) -> Parser:
+    """Keep one per process and kind of source: a service's connections and limits are its."""
+    return create_parser(parsing, document_ai, ArtifactStore(artifacts_location), meter=_METER)
 
 
 @lru_cache(maxsize=1)

@@ -42,12 +42,3 @@ CREATE TABLE IF NOT EXISTS section (
     regions jsonb NOT NULL,
     PRIMARY KEY (source_hash, section_index)
 );
-
--- Replies of a chat model that are asked for once: keyed by the SHA-256 of everything sent.
-CREATE TABLE IF NOT EXISTS reply_cache (
-    model text NOT NULL,
-    input_hash bytea NOT NULL CHECK (length(input_hash) = 32),
-    reply text NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (input_hash, model)
-);
