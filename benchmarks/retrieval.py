@@ -21,7 +21,6 @@ from pathlib import Path
 from assets.launch import SyncSummary, open_instance, run_sync
 from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
 from rag_pipeline.definitions import defs
-from rag_pipeline.embedding import create_embedder
 from rag_pipeline.search import Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
@@ -86,8 +85,7 @@ def knowledge_base(name: str, corpus: Path) -> Iterator[tuple[Searcher, SyncSumm
             summary = run_sync(defs, instance, settings, database, [root.root])
         if summary.failures or summary.aborted:
             raise SystemExit(f"{name}: {summary.aborted or summary.failures}")
-        embedder = create_embedder(settings.embedding, settings.data_path / "models")
-        yield Searcher(database, embedder, settings.search), summary
+        yield Searcher(database, settings), summary
     finally:
         database.close()
         embedded.stop(settings.data_path)

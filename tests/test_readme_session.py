@@ -83,7 +83,7 @@ def test_sample_questions_find_their_pages(session: Session, project: Settings) 
     assert session
     database = Database.open(project)
     embedder = create_embedder(project.embedding, project.data_path / "models")
-    searcher = Searcher(database, embedder, project.search)
+    searcher = Searcher(database, project, embedder=embedder)
     found: dict[str, list[bool]] = {"en": [], "ko": []}
     for line in (SAMPLES_DIR / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         question = json.loads(line)

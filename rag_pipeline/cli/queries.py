@@ -21,6 +21,10 @@ def search(
     vector_weight: Annotated[
         float | None, typer.Option(min=0, help="Weight of the meaning.")
     ] = None,
+    space: Annotated[
+        str | None,
+        typer.Option(help="An embedding space (`rag spaces list`); default: the active one."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find chunks by words and meaning, with every score's origin.
@@ -28,7 +32,6 @@ def search(
     Example: rag search "oil filter torque" --explain
     """
     from rag_pipeline.console import output as console
-    from rag_pipeline.embedding import create_embedder
     from rag_pipeline.search import Searcher
 
     with open_database() as (settings, database):
@@ -39,8 +42,7 @@ def search(
             weights["vector"] = vector_weight
         if not any(weights.values()):
             raise SettingsError("both weights are 0", hint="give one leg a weight")
-        embedder = create_embedder(settings.embedding, settings.data_path / "models")
-        searcher = Searcher(database, embedder, settings.search)
+        searcher = Searcher(database, settings, space=space)
         response = searcher.search(query, limit=limit, weights=weights)
     if as_json:
         console.print_json(response)
@@ -59,15 +61,14 @@ def ask(
     """
     from rag_pipeline.answering import extract_answer
     from rag_pipeline.console import output as console
-    from rag_pipeline.embedding import create_embedder
     from rag_pipeline.search import Searcher
 
     with open_database() as (settings, database):
-        embedder = create_embedder(settings.embedding, settings.data_path / "models")
-        response = Searcher(database, embedder, settings.search).search(question)
+        searcher = Searcher(database, settings)
+        response = searcher.search(question)
         for note in response.notes:
             console.err.print(console.safe(note))
-        answer = extract_answer(question, response.results, embedder)
+        answer = extract_answer(question, response.results, searcher.embedder)
     if as_json:
         console.print_json({"text": answer.text, **vars(answer)})
     else:

@@ -9,7 +9,6 @@ import typer
 
 from rag_pipeline.answering import extract_answer
 from rag_pipeline.console.output import out, print_answer, print_search
-from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import SourceError
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import Settings
@@ -45,12 +44,11 @@ def run_demo(
         sync(settings, database, [path_root(samples)], False)
     except typer.Exit:
         out.print("[yellow]some documents failed; the demonstration goes on with the others[/]")
-    embedder = create_embedder(settings.embedding, settings.data_path / "models")
-    searcher = Searcher(database, embedder, settings.search)
+    searcher = Searcher(database, settings)
     for query in (ENGLISH_QUERY, KOREAN_QUERY):
         out.rule(f'[bold]rag search "{query}"', align="left")
         print_search(searcher.search(query, limit=3), explain=False)
     out.rule(f'[bold]rag ask "{QUESTION}"', align="left")
-    print_answer(extract_answer(QUESTION, searcher.search(QUESTION).results, embedder))
+    print_answer(extract_answer(QUESTION, searcher.search(QUESTION).results, searcher.embedder))
     out.rule()
     out.print(NEXT_STEPS)

@@ -10,13 +10,13 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_pipeline.analysis import query_weights
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
+from rag_pipeline.embedding import Embedder
 from rag_pipeline.search.fusion import FusedHit, LegHit, ScoreDetail, fuse
+from rag_pipeline.search.spaces import SpaceEmbedders, space_to_search
 from rag_pipeline.search.text_leg import text_leg
 from rag_pipeline.search.vector_leg import vector_leg
-from rag_pipeline.settings import SearchSettings
+from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.embeddings import find_space
 from rag_pipeline.store.queries import queries
 from rag_pipeline.text import clean_text, one_line
 
@@ -69,12 +69,30 @@ class SearchResponse:
 
 
 class Searcher:
-    """Searches one database with one embedder."""
+    """Searches one database, by words and in one embedding space.
 
-    def __init__(self, database: Database, embedder: Embedder, settings: SearchSettings) -> None:
+    `space` names the space, by default whichever is active at the time of the search. `embedder`
+    is used for its own space, where the caller has one at hand.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        *,
+        space: str | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
         self._database = database
-        self._embedder = embedder
-        self._settings = settings
+        self._settings = settings.search
+        self._space_name = space
+        self._embedders = SpaceEmbedders(settings, embedder)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder of the space that is searched now."""
+        with self._database.connection() as connection:
+            return self._embedders.of(space_to_search(connection, self._space_name))
 
     def search(
         self,
@@ -136,17 +154,11 @@ class Searcher:
         return hits
 
     def _vector(self, query: str, limit: int, seconds: dict[str, float]) -> list[LegHit]:
-        embedder = self._embedder
         with self._database.connection() as connection:
-            space = find_space(
-                connection,
-                embedder.provider,
-                embedder.model,
-                embedder.dimensions,
-                EMBEDDING_VERSION,
-            )
+            space = space_to_search(connection, self._space_name)
         if space is None:
             return []
+        embedder = self._embedders.of(space)
         start = time.perf_counter()
         embedding = embedder.embed_query(query)
         embedded = time.perf_counter()

@@ -14,7 +14,7 @@ from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.embedding import EMBEDDING_VERSION, create_embedder
 from rag_pipeline.frames import Chunks, check
 from rag_pipeline.search import Searcher
-from rag_pipeline.settings import EmbeddingSettings, SearchSettings, Settings
+from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import ensure_index, ensure_space
@@ -83,7 +83,7 @@ def searcher(server_url: str, models_dir: Path) -> Iterator[Searcher]:
                 assert land(connection, space.space_id, landing)
             refresh_statistics(connection)
             ensure_index(connection, space)
-        yield Searcher(database, embedder, SearchSettings())
+        yield Searcher(database, Settings(), embedder=embedder)
         database.close()
 
 
@@ -164,6 +164,6 @@ def test_as_many_results_as_there_are(searcher: Searcher) -> None:
 
 def test_an_empty_store_says_what_to_do(database: Database, models_dir: Path) -> None:
     embedder = create_embedder(EmbeddingSettings(), models_dir)
-    response = Searcher(database, embedder, SearchSettings()).search("oil")
+    response = Searcher(database, Settings(), embedder=embedder).search("oil")
     assert response.results == []
     assert response.notes == ["the knowledge base is empty: run `rag sync FOLDER`"]

@@ -1,0 +1,79 @@
+"""The space that is searched, and the model that made its vectors: a query needs the same one."""
+
+from __future__ import annotations
+
+import threading
+
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder, create_embedder
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.settings import EmbeddingSettings, Settings
+from rag_pipeline.store.embeddings import EmbeddingSpace, active_space, list_spaces
+
+
+def space_to_search(connection: Connection[TupleRow], name: str | None) -> EmbeddingSpace | None:
+    """Return the space of that name (the version may be left out), by default the active one.
+
+    None where nothing was embedded yet. Raises `SettingsError` for a name that is not there.
+    """
+    if name is None:
+        return active_space(connection)
+    spaces = [row.space for row in list_spaces(connection)]
+    found = [s for s in spaces if name in (s.name, s.name.rsplit("@", 1)[0])]
+    if not found:
+        known = ", ".join(space.name for space in spaces) or "none"
+        raise SettingsError(f"there is no embedding space {name!r}", hint=f"known: {known}")
+    return found[-1]
+
+
+class SpaceEmbedders:
+    """Makes, and keeps, the embedder of each space; safe to use from several threads."""
+
+    def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._by_identity: dict[tuple[str, str, int], Embedder] = {}
+        if embedder is not None:
+            self._by_identity[_identity(embedder)] = embedder
+
+    def of(self, space: EmbeddingSpace | None) -> Embedder:
+        """Return the space's embedder; without a space, the one that the settings name.
+
+        Raises `SettingsError` for a space whose model the settings do not describe any more.
+        """
+        own = self._settings.embedding
+        identity = _identity(own) if space is None else _identity(space)
+        with self._lock:
+            if identity not in self._by_identity:
+                settings = own if identity == _identity(own) else _settings_for(identity, own)
+                cache_dir = self._settings.data_path / "models"
+                self._by_identity[identity] = create_embedder(settings, cache_dir)
+            return self._by_identity[identity]
+
+
+def is_current(space: EmbeddingSpace) -> bool:
+    """Tell whether today's code makes the vectors that the space holds."""
+    return space.version == EMBEDDING_VERSION
+
+
+def _identity(model: EmbeddingSpace | EmbeddingSettings | Embedder) -> tuple[str, str, int]:
+    return model.provider, model.model, model.dimensions
+
+
+def _settings_for(identity: tuple[str, str, int], own: EmbeddingSettings) -> EmbeddingSettings:
+    """Return settings for another space's model; keys come from the provider's own variables."""
+    provider, model, dimensions = identity
+    if "#" in model:
+        raise SettingsError(
+            f"the embedding space {provider}/{model}/{dimensions} was made with other settings",
+            hint="name its model in [embedding] again, or activate another space (`rag spaces`)",
+        )
+    shared: dict[str, object] = {"threads": own.threads, "deadline_seconds": own.deadline_seconds}
+    if provider == own.provider:
+        shared |= {"base_url": own.base_url, "api_key": own.api_key}
+        shared |= {"project": own.project, "location": own.location}
+    return EmbeddingSettings.model_validate(
+        {"provider": provider, "model": model, "dimensions": dimensions, **shared}
+    )
