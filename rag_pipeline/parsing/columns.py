@@ -48,7 +48,7 @@ def reading_order(segments: list[Line], depth: int = 0) -> list[list[Line]]:
         middle = _middle(segment)
         if middle < gutter.top:
             above.append(segment)
-        elif middle > gutter.bottom:
+        elif middle >= gutter.bottom:  # the segment that crosses there is the first one below
             below.append(segment)
         elif segment.x0 < gutter.x - EDGE_SLACK:
             left.append(segment)

@@ -11,7 +11,8 @@ import re
 
 BREAK_MARK = "\u00ad"
 """Soft hyphen: what it means in Unicode is just this."""
-_BROKEN = re.compile(r"(\w+)\u00ad\n(\w+)")
+_BROKEN = re.compile(r"(\w+)\u00ad\n(\w+)([^\s\u00ad]*)")
+"""The two parts of a broken word, and the punctuation right after it."""
 _HYPHEN_END = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
 _NO_SPACE = "\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 _CJK_BREAK = re.compile(rf"(?<=[{_NO_SPACE}])\n(?=[{_NO_SPACE}])")
@@ -37,15 +38,17 @@ def join_lines(lines: list[str]) -> str:
 def mend_breaks(text: str, vocabulary: set[str]) -> str:
     r"""Put broken words together: with their hyphen only where the document writes it so.
 
-    >>> mend_breaks("exam\xad\nple", set())
-    'example\n'
+    >>> mend_breaks("exam\xad\nple", set()), mend_breaks("exam\xad\nple, too", set())
+    ('example\n', 'example,\ntoo')
     >>> mend_breaks("well\xad\nknown fact", {"well-known"})
     'well-known\nfact'
     >>> mend_breaks("\u624b\u9806\n\u66f8", set()) == "\u624b\u9806\u66f8"
     True
     """
     if BREAK_MARK in text:
-        text = _BROKEN.sub(lambda match: _mended(match[1], match[2], vocabulary) + "\n", text)
+        text = _BROKEN.sub(
+            lambda match: f"{_mended(match[1], match[2], vocabulary)}{match[3]}\n", text
+        )
         text = text.replace(BREAK_MARK + "\n", "-\n").replace(BREAK_MARK, "")
         text = re.sub(r"\n[ \n]+", "\n", text)
     return _CJK_BREAK.sub("", text)

@@ -41,6 +41,21 @@ def test_two_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
     assert words(frame["text"].tolist()[1:]) == words([*LEFT, *RIGHT])
 
 
+def test_a_line_across_right_below_two_columns_begins_what_follows(tmp_path: Path) -> None:
+    note = [
+        "2. Both drawings are taken from the manual of the older machine, which",
+        "is still sold in some countries.",
+    ]
+
+    def page(canvas: object) -> None:
+        lines(canvas, LEFT, x=72, top=120)
+        lines(canvas, RIGHT, x=310, top=120)
+        lines(canvas, note, x=72, top=200)
+
+    texts = blocks_of(draw_pdf(tmp_path / "a.pdf", page))["text"].tolist()
+    assert words(texts) == words([*LEFT, *RIGHT, *note])
+
+
 def test_columns_drawn_row_by_row_are_still_columns(tmp_path: Path) -> None:
     def page(canvas: object) -> None:
         for number, (left, right) in enumerate(zip(LEFT, RIGHT, strict=True)):
