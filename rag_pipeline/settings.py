@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -350,6 +351,11 @@ class ChunkingSettings(Section):
     small_section_tokens: int = Field(
         default=128, ge=0, description="Sections below it merge with neighbours; 0 = never"
     )
+    surrounding_characters: int = Field(
+        default=300,
+        ge=0,
+        description="Of either neighbour, indexed with a chunk for its words; not by contextual",
+    )
     parent_tokens: int = Field(
         default=2048, ge=0, description="Token budget of a parent, a section's text; 0 = no parents"
     )
@@ -415,6 +421,71 @@ class EmbeddingSettings(Section):
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "dimensions", dimensions)
         return self
+
+
+def chat_provider(base_url: str | None) -> str:
+    """Name whose endpoint it is: `openai` (also where none is set), `ollama`, else `chat`.
+
+    It stands in usage and prices, and only OpenAI's own endpoint is ever sent OPENAI_API_KEY.
+    """
+    if base_url is None:
+        return "openai"
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    if parts.scheme == "https" and (host == "openai.com" or host.endswith(".openai.com")):
+        return "openai"
+    return "ollama" if parts.port == 11434 or host in ("ollama", "ollama.com") else "chat"
+
+
+class ChatSettings(Section):
+    """The chat model that writes answers, and contexts of chunks; none unless `model` is set."""
+
+    model: str = Field(
+        default="",
+        description='Name of the chat model; "" = none: answers are quoted, nothing is written',
+    )
+    base_url: str | None = Field(
+        default=None,
+        description="Endpoint that speaks OpenAI's protocol, such as http://localhost:11434/v1 "
+        "(Ollama) or http://localhost:8000/v1 (vLLM); unset = OpenAI's",
+    )
+    temperature: float = Field(
+        default=0.0, ge=0, le=2, description="0 = the likeliest words; higher = more varied"
+    )
+    max_tokens: int = Field(
+        default=4096, ge=1, description="Length of an answer, what a model thinks before included"
+    )
+    deadline_seconds: float = Field(
+        default=180, gt=0, description="One deadline for an answer with all its repeats"
+    )
+    max_concurrent_requests: int = Field(default=4, ge=1, le=100, description="Requests at once")
+    api_key: SecretStr | None = Field(
+        default=None,
+        description="Only by RAG_CHAT__API_KEY; unset = OPENAI_API_KEY, for OpenAI's endpoint only",
+    )
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_plain_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("base_url is written http://host:port/v1")
+        if parts.username or parts.query or parts.fragment:
+            raise ValueError("base_url takes no password and no ?query; the key is a variable")
+        return url.rstrip("/")
+
+    @model_validator(mode="after")
+    def _endpoint_has_a_model(self) -> ChatSettings:
+        if self.base_url and not self.model:
+            raise ValueError("base_url needs a model")
+        return self
+
+    @property
+    def provider(self) -> str:
+        """Whose endpoint it is, see `chat_provider`."""
+        return chat_provider(self.base_url)
 
 
 class SearchWeights(Section):
@@ -484,6 +555,7 @@ class Settings(BaseSettings):
     structure: StructureSettings = Field(default=StructureSettings(), description="Rules")
     chunking: ChunkingSettings = Field(default=ChunkingSettings(), description="Blocks to chunks")
     embedding: EmbeddingSettings = Field(default=EmbeddingSettings(), description="The model")
+    chat: ChatSettings = Field(default=ChatSettings(), description="The chat model")
     search: SearchSettings = Field(default=SearchSettings(), description="The query layer")
     sync: SyncSettings = Field(default=SyncSettings(), description="How a sync runs")
     prices: dict[str, float] = Field(
@@ -507,6 +579,19 @@ class Settings(BaseSettings):
             project_dir = Path(values.get("project_dir", "")).resolve()
             section["model_path"] = project_dir / section["model_path"]
         return {**values, "embedding": section}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_chat(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Read OpenAI's own variable for its key, where the endpoint is OpenAI's."""
+        section = values.get("chat")
+        key = os.environ.get(KEY_VARIABLES["openai"])
+        if not isinstance(section, dict) or section.get("api_key") or not key:
+            return values
+        url = section.get("base_url")
+        if url is not None and not (isinstance(url, str) and chat_provider(url) == "openai"):
+            return values
+        return {**values, "chat": {**section, "api_key": key}}
 
     @classmethod
     def settings_customise_sources(
@@ -540,11 +625,12 @@ class Settings(BaseSettings):
                 f"{file.name}: database_url may hold a password",
                 hint="set the environment variable RAG_DATABASE_URL instead",
             )
-        if "api_key" in values.get("embedding", {}):
-            raise SettingsError(
-                f"{file.name}: embedding.api_key is a secret",
-                hint="set the environment variable RAG_EMBEDDING__API_KEY instead",
-            )
+        for section in ("embedding", "chat"):
+            if "api_key" in values.get(section, {}):
+                raise SettingsError(
+                    f"{file.name}: {section}.api_key is a secret",
+                    hint=f"set the environment variable RAG_{section.upper()}__API_KEY instead",
+                )
         values["project_dir"] = folder
         _refuse_unknown_variables()
         try:

@@ -12,6 +12,7 @@ from rag_pipeline.chunking.recursive import chunk_by_headers, chunk_recursive
 from rag_pipeline.chunking.semantic import chunk_semantic
 from rag_pipeline.chunking.source_code import chunk_code
 from rag_pipeline.chunking.strategy import Embed, Strategy, Task
+from rag_pipeline.chunking.surroundings import indexed_texts
 from rag_pipeline.chunking.tokens import CountTokens, TokenCounter
 from rag_pipeline.settings import ChunkingSettings
 from rag_pipeline.text import one_line
@@ -62,4 +63,5 @@ __all__ = [
     "chunk",
     "content_hash",
     "embedded_text",
+    "indexed_texts",
 ]
