@@ -6,6 +6,7 @@ import itertools
 import random
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
@@ -58,31 +59,36 @@ class Sender(Generic[Item, Result]):
     ) -> Iterator[tuple[Sequence[Item], list[Result | RefusedFault]]]:
         """Send requests, several at once, and yield each with its results as it lands.
 
-        An item that is refused alone has the fault as its result. When a request fails for good,
-        those under way are still yielded and no other is begun; then its error is raised: a
-        `ProviderError`, or an `EmbeddingError` when the deadline has passed.
+        One that is refused is halved, and each half lands by itself; an item that is refused alone
+        has the fault as its result. When a request fails for good, those under way are still
+        yielded and no other is begun; then its error is raised: a `ProviderError`, or an
+        `EmbeddingError` when the deadline has passed.
         """
         stop = threading.Event()
-        if len(requests) == 1:  # a query: no thread is worth its start
-            yield requests[0], self.send_one(requests[0], send, stop)
+        if [len(items) for items in requests] == [1]:  # a query: no thread is worth its start
+            yield requests[0], [self._send_item(requests[0][0], send, stop)]
             return
         failure: BaseException | None = None
-        waiting = iter(requests)
-        running: dict[Future[list[Result | RefusedFault]], Sequence[Item]] = {}
+        waiting = deque(requests)
+        running: dict[Future[list[Result | RefusedFault] | None], Sequence[Item]] = {}
         with ThreadPoolExecutor(self._concurrency) as pool:
             try:
                 while True:
-                    free = 0 if stop.is_set() else 2 * self._concurrency - len(running)
-                    for items in itertools.islice(waiting, free):
+                    while waiting and len(running) < 2 * self._concurrency and not stop.is_set():
+                        items = waiting.popleft()
                         running[pool.submit(self._send_or_stop, items, send, stop)] = items
                     if not running:
                         break
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         items = running.pop(future)
-                        if (error := future.exception()) is None:
-                            yield items, future.result()
-                        elif not isinstance(error, Stopped):
-                            failure = failure or error
+                        error = future.exception()
+                        if error is not None:
+                            failure = failure or (None if isinstance(error, Stopped) else error)
+                        elif (results := future.result()) is not None:
+                            yield items, results
+                        else:
+                            half = len(items) // 2
+                            waiting.extendleft([items[half:], items[:half]])
             finally:
                 stop.set()  # also when the caller gives up
         if failure:
@@ -90,34 +96,44 @@ class Sender(Generic[Item, Result]):
 
     def _send_or_stop(
         self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
-    ) -> list[Result | RefusedFault]:
+    ) -> list[Result | RefusedFault] | None:
         try:
-            return self.send_one(items, send, stop)
+            return self._send_request(items, send, stop)
         except BaseException:
             stop.set()  # here and not where it is seen: the next would be under way by then
             raise
 
-    def send_one(
+    def _send_request(
         self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
-    ) -> list[Result | RefusedFault]:
-        """Send one request; halve it, and its halves, while the provider refuses it."""
+    ) -> list[Result | RefusedFault] | None:
+        """Send one request; None, if it is refused and should be halved."""
+        if len(items) == 1:
+            return [self._send_item(items[0], send, stop)]
         try:
             return list(self._retry(items, send, stop))
         except RefusedFault as fault:
-            if not fault.too_long:
-                self._check_settings(fault, stop)
-            if len(items) == 1:
-                return [self._send_halves(items[0], fault, send, stop)]
-        half = len(items) // 2
-        return self.send_one(items[:half], send, stop) + self.send_one(items[half:], send, stop)
+            self._check_settings(fault, stop)
+            return None
+
+    def _send_item(
+        self, item: Item, send: Send[Item, Result], stop: threading.Event
+    ) -> Result | RefusedFault:
+        try:
+            (result,) = self._retry([item], send, stop)
+        except RefusedFault as fault:
+            if fault.too_long:
+                return self._send_halves(item, fault, send, stop)
+            self._check_settings(fault, stop)
+            return fault
+        return result
 
     def _send_halves(
         self, item: Item, fault: RefusedFault, send: Send[Item, Result], stop: threading.Event
     ) -> Result | RefusedFault:
-        halves = self._halve(item) if fault.too_long else []
+        halves = self._halve(item)
         results: list[Result] = []
         for half in halves:
-            (result,) = self.send_one([half], send, stop)
+            result = self._send_item(half, send, stop)
             if isinstance(result, RefusedFault):
                 return result
             results.append(result)
@@ -179,6 +195,8 @@ class Sender(Generic[Item, Result]):
 
     def _check_settings(self, refused: RefusedFault, stop: threading.Event) -> None:
         """Raise `ProviderError` where the provider refuses whatever it is sent."""
+        if refused.too_long:
+            return
         with self._probe_lock:
             if self._served:
                 return

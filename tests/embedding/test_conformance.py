@@ -432,3 +432,16 @@ def test_what_landed_before_a_failure_is_handed_over(
     size = 1 if case.name == "gemini" else 2
     assert landed.vectors.keys() == set(range(2 * size))
     assert len(server.requests) == 3
+
+
+def test_the_good_half_of_a_refused_batch_is_not_lost(
+    make: Any, case: Case, server: ProviderServer
+) -> None:
+    if case.name == "gemini":
+        pytest.skip("one text a request")
+    # Refused, the probe, the left half served; then the credit is used up.
+    server.answers = [Answer(status=400), Answer(), Answer(), Answer(status=402)]
+    landed = Landed()
+    with pytest.raises(ProviderError, match="402"):
+        make(max_concurrent_requests=1).embed_documents(words(20), landed)
+    assert landed.vectors.keys() == set(range(10))
