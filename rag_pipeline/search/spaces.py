@@ -7,7 +7,7 @@ import threading
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder, create_embedder
+from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store.embeddings import EmbeddingSpace, active_space, list_spaces
@@ -51,11 +51,6 @@ class SpaceEmbedders:
                 cache_dir = self._settings.data_path / "models"
                 self._by_identity[identity] = create_embedder(settings, cache_dir)
             return self._by_identity[identity]
-
-
-def is_current(space: EmbeddingSpace) -> bool:
-    """Tell whether today's code makes the vectors that the space holds."""
-    return space.version == EMBEDDING_VERSION
 
 
 def _identity(model: EmbeddingSpace | EmbeddingSettings | Embedder) -> tuple[str, str, int]:

@@ -24,12 +24,7 @@ from rag_pipeline.errors import (
 from rag_pipeline.frames import SECTION
 from rag_pipeline.parsing import Parser
 from rag_pipeline.parsing.parsers import create_parser
-from rag_pipeline.settings import (
-    DocumentAiSettings,
-    EmbeddingSettings,
-    ParsingSettings,
-    Settings,
-)
+from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
@@ -146,9 +141,7 @@ def _run_stage(
     settings = task.settings
     if stage == BLOCKS:
         path = _current_path(task)
-        parsed = _worker_parser(
-            settings.parsing, settings.document_ai, settings.artifacts_location
-        ).parse(path, document=task.name)
+        parsed = _worker_parser(settings).parse(path, document=task.name)
         if not _has_content(path, task.source_hash):
             raise ChangedMeanwhileError(
                 "changed while it was read", document=task.name, hint="run `rag sync` again"
@@ -239,12 +232,17 @@ _METER = UsageMeter()
 """What this process asked of services since the last task."""
 
 
-@lru_cache(maxsize=8)
-def _worker_parser(
-    parsing: ParsingSettings, document_ai: DocumentAiSettings, artifacts_location: str
-) -> Parser:
+_PARSERS: dict[str, Parser] = {}
+
+
+def _worker_parser(settings: Settings) -> Parser:
     """Keep one per process and kind of source: a service's connections and limits are its."""
-    return create_parser(parsing, document_ai, ArtifactStore(artifacts_location), meter=_METER)
+    parsing, service = settings.parsing, settings.document_ai
+    key = f"{parsing.model_dump_json()}{service.model_dump_json()}{settings.artifacts_location}"
+    if key not in _PARSERS:
+        replies = ArtifactStore(settings.artifacts_location)
+        _PARSERS[key] = create_parser(parsing, service, replies, meter=_METER)
+    return _PARSERS[key]
 
 
 @lru_cache(maxsize=1)
