@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rag_pipeline.errors import (
+    DamagedFileError,
     EmptyFileError,
     NoTextError,
     ParseError,
@@ -76,14 +77,17 @@ def _checked_type(path: Path, name: str) -> FileType:
 
 def _reading(path: Path, found: FileType, settings: ParsingSettings, name: str) -> Reading:
     """Call the format's reader; each is imported where it is used."""
-    reader = _READERS[found.format]
-    return reader(path, found, settings, name)
+    try:
+        return _READERS[found.format](path, found, settings, name)
+    except RecursionError as error:
+        raise DamagedFileError("its parts are nested too deep", document=name) from error
 
 
 def _parsed(reading: Reading, name: str) -> ParsedDocument:
     blocks, language = blocks_of(reading.elements)
     if blocks.empty:
-        raise NoTextError("the file holds no text", document=name)
+        why = f" ({'; '.join(reading.warnings)})" if reading.warnings else ""
+        raise NoTextError(f"the file holds no text{why}", document=name)
     pages = max(reading.page_count, int(blocks["page_number"].max()))
     return ParsedDocument(blocks, pages, reading.title, language, reading.warnings)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import lzma
+import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from xml.etree import ElementTree
 
 from lxml import etree
 
@@ -13,9 +17,33 @@ from rag_pipeline.errors import DamagedFileError, UnsafeFileError
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
+READ_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    UnicodeDecodeError,
+    OSError,
+)
+"""What `zipfile` raises on damaged, encrypted or exotic archives."""
+LIBRARY_ERRORS = (
+    *READ_ERRORS,
+    etree.LxmlError,
+    ElementTree.ParseError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+)
+_LIBRARIES = frozenset({"docx", "openpyxl", "pptx", "unstructured"})
 MAX_MEMBERS = 50_000
 PROLOG = 65_536
 """Bytes of an XML file in which entities can be declared: before its root element."""
+_ASIDE = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
+_FIRST_TAG = re.compile(rb"<[A-Za-z_]")
 _XML_NAMES = (".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", ".svg")
 _DC = "{http://purl.org/dc/elements/1.1/}"
 MEGABYTE = 1_000_000
@@ -38,10 +66,28 @@ def open_container(
             _check_size(container, path.stat().st_size, settings, document)
             _check_entities(container, document)
             yield container
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise DamagedFileError(
-            f"the file is damaged ({error})", document=document, hint="copy or download it again"
-        ) from error
+    except READ_ERRORS as error:
+        raise _damaged(error, document) from error
+
+
+@contextmanager
+def library_errors(document: str) -> Iterator[None]:
+    """What libraries raise on broken parts of a container, as `DamagedFileError`."""
+    try:
+        yield
+    except Exception as error:
+        # Their own classes are not imported, as the libraries are optional.
+        own = type(error).__module__.split(".")[0] in _LIBRARIES
+        if own or isinstance(error, LIBRARY_ERRORS):
+            raise _damaged(error, document) from error
+        raise
+
+
+def _damaged(error: Exception, document: str) -> DamagedFileError:
+    reason = str(error).split("\n")[0][:200] or type(error).__name__
+    return DamagedFileError(
+        f"the file is damaged ({reason})", document=document, hint="copy or download it again"
+    )
 
 
 def _check_size(
@@ -77,7 +123,12 @@ def refuse_entities(head: bytes, document: str) -> None:
 
     Office, OpenDocument and EPUB files need none; a few lines of them can grow to gigabytes.
     """
-    if b"<!ENTITY" in head.replace(b"\x00", b""):
+    # UTF-16 has NULs between the letters. Comments may be as long as one likes.
+    text = _ASIDE.sub(b"", head.replace(b"\x00", b""))
+    first = _FIRST_TAG.search(text)
+    prolog = text if first is None else text[: first.start()]
+    endless = b"<!--" in prolog or b"<?" in prolog or (first is None and len(head) >= PROLOG)
+    if b"<!ENTITY" in prolog or endless:
         raise UnsafeFileError(
             "its XML declares entities, which may grow without bound",
             document=document,
@@ -86,15 +137,13 @@ def refuse_entities(head: bytes, document: str) -> None:
 
 
 def parse_xml(data: bytes, document: str) -> etree._Element:
-    """Parse a part of a container, without entities, external files or huge trees."""
+    """Parse a part of a container, without entities or external files; its size is checked."""
     refuse_entities(data[:PROLOG], document)
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     try:
         return etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        raise DamagedFileError(
-            f"the file is damaged ({error})", document=document, hint="copy or download it again"
-        ) from error
+    except etree.LxmlError as error:
+        raise _damaged(error, document) from error
 
 
 def core_title(container: zipfile.ZipFile, document: str) -> str | None:

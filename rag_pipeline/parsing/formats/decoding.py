@@ -16,6 +16,8 @@ SAMPLE = 200_000
 """Bytes that an encoding is guessed from."""
 MAX_FAULTS = 0.02
 """Share of bytes that may be no UTF-8 in a file that is UTF-8 but for a few damaged places."""
+MIN_EVIDENCE = 8
+"""Bytes beyond ASCII from which statistics tell anything."""
 HANGUL_SHARE = 0.5
 """Share of Hangul syllables among letters beyond ASCII from which a file is Korean."""
 
@@ -111,8 +113,14 @@ def _guess(data: bytes) -> str:
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample).best()
-    if best is None or best.encoding.startswith(("cp125", "latin", "iso8859", "mac", "cp8", "cp4")):
-        return best.encoding if best and _is_cyrillic_or_greek(str(best)) else "cp1252"
+    high = sum(byte > 0x7F for byte in sample)
+    if best is None or high < MIN_EVIDENCE or best.encoding.startswith("utf"):
+        return "cp1252"
+    single = best.encoding.startswith(
+        ("cp125", "latin", "iso8859", "mac", "cp8", "cp4", "hp", "ptcp")
+    )
+    if single and not _is_cyrillic_or_greek(str(best)):
+        return "cp1252"
     return best.encoding
 
 

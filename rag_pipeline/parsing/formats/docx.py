@@ -9,8 +9,7 @@ from typing import Any
 
 from lxml import html
 
-from rag_pipeline.errors import DamagedFileError
-from rag_pipeline.parsing.formats.containers import core_title, open_container
+from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.flow import BULLET, Element, Reading
 from rag_pipeline.parsing.formats.markup import add_link, read_markup
 from rag_pipeline.parsing.formats.optional import load_library, load_partition_docx
@@ -35,17 +34,11 @@ def read_docx(path: Path, settings: ParsingSettings, document: str) -> Reading:
         title = core_title(container, document)
     partition = load_partition_docx(document)
     library = load_library("docx", document)
-    try:
+    with library_errors(document):
         word = library.Document(str(path))
         # No languages: unstructured's own detection would read the whole text again.
         found = partition(filename=str(path), languages=[""], infer_table_structure=True)
-    except (KeyError, ValueError, AttributeError, IndexError, OSError) as error:
-        raise DamagedFileError(
-            f"the Word document is damaged ({error})",
-            document=document,
-            hint="copy or download it again",
-        ) from error
-    reader = _Reader(_Paragraphs(word))
+        reader = _Reader(_Paragraphs(word))
     for element in found:
         reader.take(element)
     return Reading(reader.elements, title=title, page_count=reader.page)

@@ -50,7 +50,9 @@ def read_epub(path: Path, settings: ParsingSettings, document: str) -> Reading:
             decoded = decode_html(data)
             reading.warnings.extend(f"{chapter}: {warning}" for warning in decoded.warnings)
             if decoded.text.strip():
-                reading.elements.extend(read_markup(parse_html(decoded.text, document)))
+                root, faults = parse_html(decoded.text, document)
+                reading.warnings.extend(f"{chapter}: {fault}" for fault in faults)
+                reading.elements.extend(read_markup(root))
         if missing:
             reading.warnings.append(f"chapters missing in the file: {', '.join(missing[:10])}")
     return reading

@@ -42,8 +42,10 @@ def read_mail(data: bytes, document: str) -> Reading:
         decoded = _text_of(body)
         warnings.extend(decoded.warnings)
         if body.get_content_type() == "text/html" and decoded.text.strip():
+            root, missing = parse_html(decoded.text, document)
+            warnings.extend(missing)
             # The subject stands above all headings of the body.
-            for element in read_markup(parse_html(decoded.text, document)):
+            for element in read_markup(root):
                 if element.level is not None and subject:
                     element.level += 1
                 elements.append(element)

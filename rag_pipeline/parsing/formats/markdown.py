@@ -15,6 +15,8 @@ from rag_pipeline.text import one_line
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"""^title:[ \t]*(["']?)(.+?)\1[ \t]*$""", re.MULTILINE)
 _TAG = re.compile(r"<[^>]*>")
+MAX_NESTING = 100
+"""Lists and quotations within each other; what lies deeper is left out."""
 
 
 def read_markdown(data: bytes, document: str) -> Reading:
@@ -26,7 +28,9 @@ def read_markdown(data: bytes, document: str) -> Reading:
         found = _TITLE.search(match[1])
         title = found[2] if found else None
         text = text[match.end() :]
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(
+        ["table", "strikethrough"]
+    )
     reader = _Reader(document)
     reader.read(parser.parse(text))
     return Reading(reader.elements, title=title, warnings=decoded.warnings)
@@ -119,7 +123,8 @@ class _Reader:
     def _html(self, source: str) -> None:
         """Raw HTML is read as such: tables with merged cells are written so."""
         if one_line(_TAG.sub("", source)) or "<img" in source:
-            for element in read_markup(parse_html(source, self.document)):
+            root, _ = parse_html(source, self.document)
+            for element in read_markup(root):
                 element.depth += self.depth
                 self.elements.append(element)
 

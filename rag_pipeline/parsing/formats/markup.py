@@ -32,8 +32,11 @@ _XML_ENCODING = re.compile(rb"""<\?xml[^>]+encoding\s*=\s*["']([\w.:-]+)""", re.
 _CODE_CLASS = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush|sourceCode)[-: ]+([\w+#]+)")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 DECLARATION_WINDOW = 4096
+MAX_NESTING = 150
+"""Elements within each other; what lies deeper is read as plain text."""
 MAX_SPAN = 1000
 """As the HTML standard limits columns (section 4.9.11)."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 BREAK = "\x1e"
 """Stands for `<br>` until white space is collapsed."""
 
@@ -45,13 +48,22 @@ def decode_html(data: bytes) -> Decoded:
     return decode(data, match[1].decode("ascii", "replace") if match else None)
 
 
-def parse_html(text: str, document: str) -> etree._Element:
-    """The tree of a page, however careless its markup. Raises `ParseError` where there is none."""
-    parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True)
+def parse_html(text: str, document: str) -> tuple[etree._Element, list[str]]:
+    """The tree of a page, however careless its markup, and what of it is missing.
+
+    Raises `ParseError` where there is nothing. Sizes need no limit of the parser's own: HTML has no
+    entities that grow, so the tree is as large as the file.
+    """
+    parser = html.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, huge_tree=True
+    )
+    data = _CONTROLS.sub("", text).encode("utf-8", "replace")
     try:
-        return html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
-    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        root = html.document_fromstring(data, parser=parser)
+    except etree.LxmlError as error:
         raise ParseError("the page has no content", document=document) from error
+    fatal = parser.error_log.filter_from_fatals()
+    return root, [f"parts of the page may be missing: {fatal[0].message}"] if fatal else []
 
 
 def page_title(root: etree._Element) -> str | None:
@@ -62,7 +74,7 @@ def page_title(root: etree._Element) -> str | None:
 
 def tag_of(node: etree._Element) -> str:
     """Name of an element in lower case without namespace; nothing for comments."""
-    return etree.QName(node).localname.lower() if isinstance(node.tag, str) else ""
+    return node.tag.rpartition("}")[2].lower() if isinstance(node.tag, str) else ""
 
 
 def add_link(text: str, address: str | None) -> str:
@@ -94,6 +106,7 @@ class _Reader:
         self.page = page
         self.depth = 0
         self.lists = 0
+        self.nesting = 0
         self.parts: list[str] = []
         self.bold = 0
         self.plain_characters = 0
@@ -138,6 +151,14 @@ class _Reader:
         tag = tag_of(node)
         if not tag or tag in _SKIPPED or _is_hidden(node):
             return
+        if self.nesting >= MAX_NESTING:
+            self.text(f" {' '.join(node.itertext(with_tail=False))} ")
+            return
+        self.nesting += 1
+        self.child_by_tag(tag, node)
+        self.nesting -= 1
+
+    def child_by_tag(self, tag: str, node: etree._Element) -> None:
         if tag == "br":
             self.parts.append(BREAK)
         elif tag == "img":

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import datetime
+import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
-from rag_pipeline.errors import DamagedFileError
-from rag_pipeline.parsing.formats.containers import core_title, open_container
+from rag_pipeline.errors import UnsafeFileError
+from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.flow import Element, Reading, table
 from rag_pipeline.parsing.formats.optional import load_library
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
-Span = tuple[int, int]
+CHUNK = 1_000_000
+MAX_MERGED = 2_000_000
+"""Cells; whole rows that are merged have 16,384 each."""
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml$", re.IGNORECASE)
+_MERGED = re.compile(
+    rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
+)
+Place = tuple[int, int]
+"""Row and column, from 1."""
+Values = dict[Place, str]
 
 
 def read_xlsx(path: Path, settings: ParsingSettings, document: str) -> Reading:
@@ -24,15 +35,11 @@ def read_xlsx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     """
     with open_container(path, settings, document) as container:
         title = core_title(container, document)
+        _check_merged(container, document)
     library = load_library("openpyxl", document)
-    try:
-        book = library.load_workbook(path, data_only=True)
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError, OSError) as error:
-        raise DamagedFileError(
-            f"the workbook is damaged ({error})",
-            document=document,
-            hint="copy or download it again",
-        ) from error
+    # By handle: by path, openpyxl would go by the ending of the name.
+    with library_errors(document), path.open("rb") as file:
+        book = library.load_workbook(file, data_only=True)
     reading = Reading([], title=title)
     hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
@@ -49,34 +56,64 @@ def read_xlsx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     return reading
 
 
+def _check_merged(container: zipfile.ZipFile, document: str) -> None:
+    """Raise `UnsafeFileError` where merged cells cover millions: openpyxl makes each of them."""
+    covered = 0
+    for name in container.namelist():
+        if not _SHEET.match(name):
+            continue
+        rest = b""
+        with container.open(name) as file:
+            while piece := file.read(CHUNK):
+                rest += piece
+                for left, top, right, bottom in _MERGED.findall(rest):
+                    wide = _column(right) - _column(left) + 1
+                    covered += max(0, wide) * max(0, int(bottom) - int(top) + 1)
+                rest = rest[rest.rfind(b"<") :] if b"<" in rest else b""
+    if covered > MAX_MERGED:
+        raise UnsafeFileError(
+            f"its merged cells cover {covered:,} cells",
+            document=document,
+            hint="take the merging out of empty rows and columns",
+        )
+
+
+def _column(letters: bytes) -> int:
+    """Number of a column by its letters.
+
+    >>> _column(b"A"), _column(b"XFD")
+    (1, 16384)
+    """
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
+
+
 def _sheet_elements(sheet: Any) -> list[Element]:
-    """Areas between empty rows: one with a single filled column is text, any other a table."""
-    values: dict[tuple[int, int], str] = {}
-    for row in sheet.iter_rows():
-        for cell in row:
-            if cell.value is not None and (text := _shown(cell)):
-                values[cell.row, cell.column] = text
-    merged: dict[tuple[int, int], Span] = {}
+    """Areas between empty rows: rows of a single cell are text, the rest is a table."""
+    values: Values = {}
+    # `iter_rows` walks the whole rectangle, up to 17 billion cells where one lies far out; `_cells`
+    # are those that the file has.
+    for place, cell in sorted(sheet._cells.items()):
+        if cell.value is not None and (text := _shown(cell)):
+            values[place] = text
+    merged: dict[Place, Place] = {}
     for area in sheet.merged_cells.ranges:
-        for row in range(area.min_row, area.max_row + 1):
-            for column in range(area.min_col, area.max_col + 1):
-                merged[row, column] = (0, 0)
-        size = (area.max_col - area.min_col + 1, area.max_row - area.min_row + 1)
-        merged[area.min_row, area.min_col] = size
+        merged[area.min_row, area.min_col] = (area.max_row, area.max_col)
+    merged = {place: last for place, last in merged.items() if place in values}
     elements: list[Element] = []
     for rows in _areas(values, merged):
         elements.extend(_area_elements(rows, values, merged))
     return elements
 
 
-def _areas(
-    values: dict[tuple[int, int], str], merged: dict[tuple[int, int], Span]
-) -> list[list[int]]:
+def _areas(values: Values, merged: dict[Place, Place]) -> list[list[int]]:
     """Runs of rows that follow each other; cells merged downwards hold rows together."""
+    last = max((row for row, _ in values), default=0)
     filled = {row for row, _ in values}
-    for (row, column), (_, high) in merged.items():
-        if high > 1 and (row, column) in values:
-            filled.update(range(row, row + high))
+    for (row, _), (bottom, _) in merged.items():
+        filled.update(range(row, min(bottom, last) + 1))
     areas: list[list[int]] = []
     for row in sorted(filled):
         if areas and row == areas[-1][-1] + 1:
@@ -86,30 +123,37 @@ def _areas(
     return areas
 
 
-def _area_elements(
-    rows: list[int], values: dict[tuple[int, int], str], merged: dict[tuple[int, int], Span]
-) -> list[Element]:
-    inside = set(rows)
-    columns = {column for row, column in values if row in inside}
-    for (row, column), (wide, _) in merged.items():
-        if row in inside and (row, column) in values:
-            columns.update(range(column, column + wide))
+def _area_elements(rows: list[int], values: Values, merged: dict[Place, Place]) -> list[Element]:
+    by_row: dict[int, list[int]] = {row: [] for row in rows}
+    for row, column in values:
+        if row in by_row:
+            by_row[row].append(column)
     # Rows with one filled cell above a table are its title.
     notes: list[Element] = []
-    while rows and sum((rows[0], column) in values for column in columns) == 1:
-        first = next(column for column in sorted(columns) if (rows[0], column) in values)
-        if merged.get((rows[0], first), (1, 1))[1] > 1:
+    while rows and len(by_row[rows[0]]) == 1:
+        place = (rows[0], by_row[rows[0]][0])
+        if merged.get(place, place)[0] > rows[0]:
             break
-        notes.append(Element(values[rows[0], first]))
+        notes.append(Element(values[place]))
         rows = rows[1:]
     if not rows:
         return notes
-    left, right = min(columns), max(columns)
-    places = [[(row, column) for column in range(left, right + 1)] for row in rows]
-    element = table(
-        [[values.get(place, "") for place in line] for line in places],
-        [[merged.get(place, (1, 1)) for place in line] for line in places],
-    )
+    # Empty columns say nothing.
+    columns = sorted({column for row in rows for column in by_row[row]})
+    cells = [[values.get((row, column), "") for column in columns] for row in rows]
+    spans = [[(1, 1)] * len(columns) for _ in rows]
+    for at, row in enumerate(rows):
+        for number, column in enumerate(columns):
+            if (row, column) not in merged:
+                continue
+            bottom, right = merged[row, column]
+            wide = sum(column <= other <= right for other in columns)
+            high = sum(row <= other <= bottom for other in rows)
+            for i in range(high):
+                for j in range(wide):
+                    spans[at + i][number + j] = (0, 0)
+            spans[at][number] = (wide, high)
+    element = table(cells, spans)
     return [*notes, element] if element else notes
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rag_pipeline.errors import DamagedFileError
-from rag_pipeline.parsing.formats.containers import core_title, open_container
+from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.flow import Box, Element, Reading, list_item, table
 from rag_pipeline.parsing.formats.markup import add_link
 from rag_pipeline.parsing.formats.optional import load_library
@@ -38,7 +37,7 @@ def read_pptx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     with open_container(path, settings, document) as container:
         title = core_title(container, document)
     library = load_library("pptx", document)
-    try:
+    with library_errors(document):
         show = library.Presentation(str(path))
         size = (int(show.slide_width or 1), int(show.slide_height or 1))
         elements: list[Element] = []
@@ -49,12 +48,6 @@ def read_pptx(path: Path, settings: ParsingSettings, document: str) -> Reading:
                 element.page = number
                 elements.append(element)
         pages = max(1, len(show.slides))
-    except (KeyError, ValueError, AttributeError, IndexError, TypeError, OSError) as error:
-        raise DamagedFileError(
-            f"the presentation is damaged ({error})",
-            document=document,
-            hint="copy or download it again",
-        ) from error
     return Reading(elements, title=title, page_count=pages)
 
 

@@ -41,10 +41,10 @@ _MAIN = (
 def read_html(data: bytes, settings: ParsingSettings, document: str) -> Reading:
     """Elements of an HTML file. Its title is what `<title>` says."""
     decoded: Decoded = decode_html(data)
-    root = parse_html(decoded.text, document)
+    root, missing = parse_html(decoded.text, document)
     title = page_title(root)
     content = main_content(root) if settings.main_content else root
-    return Reading(read_markup(content), title=title, warnings=decoded.warnings)
+    return Reading(read_markup(content), title=title, warnings=[*decoded.warnings, *missing])
 
 
 def main_content(root: etree._Element) -> etree._Element:
