@@ -1,10 +1,17 @@
 """Dagster resources: configuration → the library's objects."""
 
 from resources.database import DatabaseResource
+from resources.document_ai import DocumentAiResource
 from resources.pipeline import PipelineResource
 from resources.settings import SettingsResource
 
-__all__ = ["DatabaseResource", "PipelineResource", "SettingsResource", "default_resources"]
+__all__ = [
+    "DatabaseResource",
+    "DocumentAiResource",
+    "PipelineResource",
+    "SettingsResource",
+    "default_resources",
+]
 
 
 def default_resources(project_dir: str | None = None) -> dict[str, object]:
@@ -13,5 +20,6 @@ def default_resources(project_dir: str | None = None) -> dict[str, object]:
     return {
         "settings": settings,
         "database": DatabaseResource(settings=settings),
+        "document_ai": DocumentAiResource(settings=settings),
         "pipeline": PipelineResource(settings=settings),
     }

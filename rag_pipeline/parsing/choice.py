@@ -8,7 +8,8 @@ A page's score is the largest of its parts; from `document_ai.auto_score` (0.5) 
 | unreadable | share of characters without meaning: U+FFFD, private use, unassigned | 5 % |
 | garbage | share of words that no language has: scripts mixed, marks inside, no vowel | 30 % |
 | confidence | 2 x (1 - mean confidence of recognized text) | 0.75 |
-| letters apart | share of single letters that stand in rows of four or more | 25 % |
+| letters apart | share of words that are single letters in rows of four or more | 25 % |
+| vowels | share of vowels in Latin text; languages have a third and more | 24 % |
 
 A document of which `auto_document_share` of the pages are sent is sent as a whole. With the layout
 parser, so is a longer document in which nothing stands out: one size and weight, no numbering, no
@@ -39,6 +40,11 @@ UNREADABLE_FULL = 0.10
 GARBAGE_FULL = 0.60
 APART_FULL = 0.50
 """Shares at which a part's score is 1; below, it grows in proportion."""
+VOWELS_NATURAL = 0.34
+VOWELS_NONE = 0.14
+"""Shares of vowels at which that part's score is 0 and 1. Pages of manuals have .26 at least, text
+with shifted letters .11 to .25 (measured)."""
+MIN_LETTERS = 200
 MIN_CHARACTERS = 10
 MIN_WORDS = 15
 """A page with less of them is not judged by shares."""
@@ -47,6 +53,7 @@ PLAIN_WORDS = 600
 PLAIN_SHARE = 0.995
 """A document of so many pages and words, of which this share looks alike, has poor structure."""
 
+_WORDS = re.compile(r"[^\W\d_]{3,}")
 _NUMBERED = re.compile(r"^\d{1,2}(?:\.\d{1,2})*[.)]?\s+\S")
 _VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýœąęėįųāēīōūőűıăěů")
 _SOUND = frozenset("-–—'’‘`´.,:;!?()[]{}<>\"“”„«»…·•/\\&+#@_=*%°²³€$£¥§©®™±×~^|№")
@@ -156,10 +163,13 @@ def page_score(text: str, confidence: float | None = None) -> tuple[float, str]:
         parts.append((share / GARBAGE_FULL, f"{share:.0%} of the words are of no language"))
         share = _apart(words)
         parts.append((share / APART_FULL, f"{share:.0%} of the words are single letters"))
+    if (share := _vowels(words)) is not None:
+        score = (VOWELS_NATURAL - share) / (VOWELS_NATURAL - VOWELS_NONE)
+        parts.append((score, f"only {share:.0%} of the letters are vowels"))
     if confidence is not None:
         parts.append((2 * (1 - confidence), f"recognized with confidence {confidence:.2f}"))
     score, reason = max(parts, default=(0.0, "little text"))
-    return round(min(1.0, score), 3), reason if score > 0 else "readable"
+    return round(min(1.0, max(0.0, score)), 3), reason if score > 0 else "readable"
 
 
 def is_garbage(word: str) -> bool:
@@ -206,6 +216,20 @@ def _apart(words: list[str]) -> float:
     runs = groupby(words, key=lambda word: len(word) == 1 and _script(word) in _ALPHABETS)
     apart = [len(list(run)) for is_single, run in runs if is_single]
     return sum(length for length in apart if length >= 4) / len(words)
+
+
+def _vowels(words: list[str]) -> float | None:
+    """Share of vowels in Latin words that are no acronyms; None where there are too few."""
+    letters = "".join(
+        word.lower()
+        for found in words
+        if not found.isupper()
+        for word in _WORDS.findall(found)
+        if all(_script(letter) == "LATIN" for letter in word)
+    )
+    if len(letters) < MIN_LETTERS:
+        return None
+    return sum(letter in _VOWELS for letter in letters) / len(letters)
 
 
 def _by_page(parsed: ParsedDocument) -> tuple[dict[int, str], dict[int, float]]:

@@ -59,13 +59,18 @@ def test_readable_pages_stay_here() -> None:
         ("· — ·", "no text"),
         ("The \ue001\ue002\ue003 valve \ue004 is \ufffd\ufffd stuck", "characters are unreadable"),
         ("ϮϬ¤ϭϱ¬ ¦ϭϮ§¤ Ɣ¬ϮϬ¦ " * 10, "of no language"),
-        ("Tgrnceg vjg qkn hknvgt gxgta 500 jqwtu qh qrgtcvkqp cpf ejgem vjg ugcn " * 3, ""),
+        # Replace the oil filter …, by a font whose letters are shifted by two.
+        (
+            "Tgrnceg vjg qkn hknvgt gxgta 500 jqwtu qh qrgtcvkqp cpf ejgem. " * 6,
+            "11% of the letters",
+        ),
+        ("H e i nz C om pa ny L i m i t e d U ni t e d K i ngdom " * 2, "single letters"),
         ("R e p l a c e t h e o i l f i l t e r n o w p l e a s e", "single letters"),
     ],
 )
 def test_pages_that_need_recognition(text: str, reason: str) -> None:
     score, said = page_score(text)
-    assert score >= 0.5 or not reason
+    assert score >= 0.5
     assert reason in said
 
 

@@ -39,7 +39,7 @@ def create_client(settings: DocumentAiSettings) -> DocumentProcessorServiceClien
         raise SettingsError(
             "parsing.parser needs the library google-cloud-documentai", hint=INSTALL
         ) from error
-    endpoint = settings.endpoint or f"{location_of(settings)}-documentai.googleapis.com"
+    endpoint = settings.endpoint or host_of(location_of(settings))
     if endpoint.startswith("http://"):
         host = endpoint.removeprefix("http://").rstrip("/")
         channel = grpc.insecure_channel(host, options=CHANNEL_OPTIONS)
@@ -51,6 +51,16 @@ def create_client(settings: DocumentAiSettings) -> DocumentProcessorServiceClien
     return documentai.DocumentProcessorServiceClient(
         transport=Transport(channel=channel, host=host)
     )
+
+
+def host_of(location: str) -> str:
+    """The host that serves a location.
+
+    >>> host_of("eu"), host_of("global")
+    ('eu-documentai.googleapis.com', 'documentai.googleapis.com')
+    """
+    prefix = "" if location == "global" else f"{location}-"
+    return f"{prefix}documentai.googleapis.com"
 
 
 def create_storage_client(settings: DocumentAiSettings) -> StorageClient:
