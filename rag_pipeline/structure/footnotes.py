@@ -10,6 +10,7 @@ from rag_pipeline.structure.items import Document
 _MARK = re.compile(
     r"^(?:\(?\d{1,3}[.)]?|[*†‡§¶]+|[a-z][.)]?)\s*(?=[^\W\d_\"'“‘(])|^\d{1,3}\s*https?:"
 )
+_ADDRESS = re.compile(r"^\d{1,3}\s*https?:")
 
 
 def mark_footnotes(document: Document, settings: StructureSettings) -> None:
@@ -21,7 +22,9 @@ def mark_footnotes(document: Document, settings: StructureSettings) -> None:
         lowest = max(body, default=0.0)
         for item in page:
             small = item.size <= document.body_size * settings.footnote_size
-            if item.role or item.kind != "text" or not small or item.y0 < 0.5:
+            # An address in a footnote is often set in a fixed-width font.
+            noted = item.kind == "text" or (item.kind == "code" and _ADDRESS.match(item.title))
+            if item.role or not noted or not small or item.y0 < 0.5:
                 continue
             if item.y0 >= lowest - 0.005 and _MARK.match(item.title):
                 item.decide("footnote", "footnote: small, marked, below the text of the page")

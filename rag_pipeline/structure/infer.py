@@ -21,7 +21,7 @@ from rag_pipeline.structure.tables import group_tables
 from rag_pipeline.structure.titles import mark_cover
 from rag_pipeline.structure.trails import trails_of
 
-STRUCTURE_VERSION = "1"
+STRUCTURE_VERSION = "2"
 """Part of the fingerprint of structured documents: a new value infers all of them again."""
 
 

@@ -30,6 +30,15 @@ def list_marker(text: str) -> str:
     return "letter" if label.isalpha() or match["hangul"] else "number"
 
 
+def without_bullet(text: str) -> str:
+    """The text without the bullet it begins with.
+
+    >>> without_bullet("• oil"), without_bullet("3. Turn")
+    ('oil', '3. Turn')
+    """
+    return _BULLET.sub("", text, count=1)
+
+
 def mark_lists(document: Document) -> None:
     """Give list items and steps of procedures their roles."""
     for item in document.undecided():

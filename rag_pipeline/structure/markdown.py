@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.frames import FURNITURE_ROLES
+from rag_pipeline.structure.lists import without_bullet
 from rag_pipeline.text import one_line
 
 MAX_ATX_LEVEL = 6
@@ -58,7 +59,7 @@ def _block(role: str, text: str, level: Any, nesting: Any, cells: Any, spans: An
     if role in ("list_item", "procedure_step"):
         indent = "  " * (int(nesting) - 1 if pd.notna(nesting) else 0)
         first, *rest = text.split("\n")
-        marked = first if role == "procedure_step" or first[:1] in "-*+" else f"- {first}"
+        marked = first if role == "procedure_step" else f"- {without_bullet(first)}"
         return "\n".join(indent + line for line in [marked, *rest])
     return text
 

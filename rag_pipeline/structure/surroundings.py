@@ -69,15 +69,14 @@ def drop_repeated(document: Document) -> None:
 
 
 def drop_caption_texts(document: Document) -> None:
-    """A bold line beside `Diagram 4` is the text of its caption."""
+    """A bold line beside `Diagram 4`, or in one block with it, is the text of its caption."""
     for page in document.by_page.values():
-        labels = [
-            item
-            for item in page
-            if len(item.title) <= MAX_CAPTION_LABEL and item.lines == 1 and is_caption(item.title)
-        ]
-        for item in page if labels else ():
-            if _is_plain_heading(item) and any(_is_right_of(item, label) for label in labels):
+        labels = [item for item in page if item.lines == 1 and _is_caption_label(item.title)]
+        for item in page:
+            if not _is_plain_heading(item):
+                continue
+            inside = item.lines > 1 and any(map(_is_caption_label, item.text.split("\n")))
+            if inside or any(_is_right_of(item, label) for label in labels):
                 item.decide("caption", "caption: beside the label of one")
 
 
@@ -107,6 +106,10 @@ def drop_bylines(document: Document) -> None:
         for item in headings[:at]:
             if _is_plain_heading(item) and item.size < largest:
                 item.decide("paragraph", "paragraph: between the title and the abstract")
+
+
+def _is_caption_label(text: str) -> bool:
+    return len(text) <= MAX_CAPTION_LABEL and is_caption(text)
 
 
 def _is_plain_heading(item: Item) -> bool:

@@ -97,3 +97,9 @@ def test_footnotes() -> None:
     pages = Pages().heading("Data").body(n=6)
     pages.add("1) Measured at the outlet.", font_size=8.0, y0=0.9)
     assert roles(pages.infer())["1) Measured at the outlet."] == "footnote"
+
+
+def test_an_address_in_fixed_width_type_at_the_foot_is_a_footnote() -> None:
+    pages = Pages().body(n=12)
+    pages.add("1https://example.org/model", y0=0.9, font_size=8.0, is_monospace=True, kind="code")
+    assert roles(pages.infer())["1https://example.org/model"] == "footnote"

@@ -25,7 +25,7 @@ def manual() -> Pages:
 def test_headings_lists_and_tables() -> None:
     text = to_markdown(manual().infer())
     assert "# 4 Chapter\n" in text
-    assert "## 4.1 Steps\n\n1. Close:\n\n  a) red\n\n- • loose\n" in text
+    assert "## 4.1 Steps\n\n1. Close:\n\n  a) red\n\n- loose\n" in text
     assert "| Code | Meaning\\|use |\n|---|---|\n| E-01 | No oil |\n" in text
     assert "XJ-900" not in text
 

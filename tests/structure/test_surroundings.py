@@ -41,6 +41,11 @@ def test_text_beside_the_label_of_a_caption_belongs_to_it() -> None:
     assert roles(pages.infer())["Posts by month"] == "caption"
 
 
+def test_a_label_of_a_caption_within_the_block_makes_it_one() -> None:
+    pages = Pages().body(n=3).heading("Channel of the agency in May\nFigure 4", 10).body()
+    assert roles(pages.infer())["Channel of the agency in May"] == "caption"
+
+
 def test_labels_in_figures_are_no_headings_but_titles_over_pictures_are() -> None:
     pages = Pages().body(n=4)
     y = pages.y
