@@ -10,7 +10,7 @@ from rag_pipeline.chunking.contextual import chunk_contextual
 from rag_pipeline.chunking.plain import chunk_fixed_size, chunk_paragraph, chunk_sentence
 from rag_pipeline.chunking.recursive import chunk_by_headers, chunk_recursive
 from rag_pipeline.chunking.semantic import chunk_semantic
-from rag_pipeline.chunking.source_code import chunk_code
+from rag_pipeline.chunking.source_code import chunk_code, is_source_code
 from rag_pipeline.chunking.strategy import Embed, Strategy, Task
 from rag_pipeline.chunking.surroundings import indexed_texts
 from rag_pipeline.chunking.tokens import CountTokens, TokenCounter
@@ -40,7 +40,8 @@ def chunk(
     title: str | None = None,
     embed: Embed | None = None,
 ) -> pd.DataFrame:
-    """Cut a document into chunks by `settings.strategy`.
+    """Cut a document into chunks by `settings.strategy`; source code by `code` instead of
+    `contextual`.
 
     `structured`: a StructuredBlocks frame, rows in reading order. `count_tokens` counts texts in
     the embedding model's vocabulary. `title` stands in for the trail where no heading lies above.
@@ -53,7 +54,10 @@ def chunk(
     """
     name = one_line(title) if title else None
     task = Task(structured, settings, TokenCounter(count_tokens), name, embed)
-    return chunks_frame(STRATEGIES[settings.strategy](task))
+    strategy = STRATEGIES[settings.strategy]
+    if settings.strategy == "contextual" and is_source_code(structured):
+        strategy = chunk_code
+    return chunks_frame(strategy(task))
 
 
 __all__ = [

@@ -28,6 +28,7 @@ class Block:
     section: int
     trail: str
     cells: Any
+    code_language: str = ""
 
     @property
     def is_heading(self) -> bool:
@@ -66,8 +67,13 @@ def body_blocks(structured: pd.DataFrame) -> list[Block]:
         "page_number x0 y0 x1 y1 text role heading_level list_level group_id section_id "
         "breadcrumb_trail table_cells"
     ).split()
+    languages = (
+        structured["code_language"].tolist()
+        if "code_language" in structured
+        else [""] * len(structured)
+    )
     # `tolist` gives plain Python values, many times faster than rows of pandas.
-    values = zip(*(structured[name].tolist() for name in columns), strict=True)
+    values = zip(*(structured[name].tolist() for name in columns), languages, strict=True)
     return [
         Block(
             box=(page, x0, y0, x1, y1),
@@ -79,6 +85,7 @@ def body_blocks(structured: pd.DataFrame) -> list[Block]:
             section=section,
             trail=trail,
             cells=cells,
+            code_language=language if isinstance(language, str) else "",
         )
         for (
             page,
@@ -94,6 +101,7 @@ def body_blocks(structured: pd.DataFrame) -> list[Block]:
             section,
             trail,
             cells,
+            language,
         ) in values
         if role not in FURNITURE_ROLES and (text.strip() or role in ("table", "figure"))
     ]

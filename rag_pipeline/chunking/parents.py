@@ -22,9 +22,9 @@ def add_parents(
     """Return the children followed by their parents, with `parent_index` set.
 
     `groups` names the major section of each child; a parent holds consecutive children of one
-    group, at least two, and at most `budget` tokens: a longer section gives several parents of about the
-    same size, parted between children. `merge` makes the parent of the children from the first to
-    the last, not counted yet. `budget` 0: no parents.
+    group, at least two, and at most `budget` tokens: a longer section gives several parents of
+    about the same size, parted between children. `merge` makes the parent of the children from the
+    first to the last, not counted yet. `budget` 0: no parents.
     """
     spans: list[Span] = []
     start = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from rag_pipeline.chunking.assemble import ChunkDraft
+from rag_pipeline.chunking.assemble import ChunkDraft, embedded_text
 from rag_pipeline.chunking.body import Body, Range
 from rag_pipeline.chunking.parents import add_parents
 from rag_pipeline.chunking.strategy import Task
@@ -13,6 +13,9 @@ from rag_pipeline.chunking.tokens import TokenCounter
 from rag_pipeline.chunking.trails import Trails
 from rag_pipeline.chunking.windows import Room
 from rag_pipeline.frames import SECTION
+
+TrailOf = Callable[[Range, str], str | None]
+"""From a range and its section's trail to a longer trail, or None."""
 
 
 class Cutter:
@@ -42,10 +45,17 @@ class Cutter:
         """Count the text of each range as a part of a longer one."""
         return self.counter.parts([self.body.text[r.start : r.end].strip() for r in ranges])
 
-    def chunks(self, ranges: Sequence[Range], *, parents: bool = True) -> list[ChunkDraft]:
+    def chunks(
+        self,
+        ranges: Sequence[Range],
+        *,
+        parents: bool = True,
+        trail_of: TrailOf | None = None,
+    ) -> list[ChunkDraft]:
         """Make the chunks of ranges in order, each within the budget, and their parents.
 
         A range that counts more than the strategy thought is halved, as often as it takes.
+        `trail_of` may give a chunk a longer trail, which it gets where the budget allows.
         """
         counted: list[tuple[Range, ChunkDraft]] = []
         pending = list(ranges)
@@ -63,6 +73,8 @@ class Cutter:
         counted.sort(key=lambda item: item[0])
         ordered = [found for found, _ in counted]
         children = [draft for _, draft in counted]
+        if trail_of:
+            self._lengthen_trails(counted, trail_of)
         if self.counter is not self.task.counter:
             counts = self.task.counter.whole([draft.embedded_text for draft in children])
             for draft, count in zip(children, counts, strict=True):
@@ -78,6 +90,19 @@ class Cutter:
             self.task.settings.parent_tokens,
             self.task.counter,
         )
+
+    def _lengthen_trails(
+        self, counted: Sequence[tuple[Range, ChunkDraft]], trail_of: TrailOf
+    ) -> None:
+        longer = [
+            (draft, trail)
+            for found, draft in counted
+            if (trail := trail_of(found, draft.breadcrumb_trail))
+        ]
+        texts = [embedded_text(trail, None, draft.content) for draft, trail in longer]
+        for (draft, trail), count in zip(longer, self.counter.whole(texts), strict=True):
+            if count <= self.budget:
+                draft.breadcrumb_trail, draft.token_count = trail, count
 
     def _halve(self, found: Range) -> list[Range]:
         """Cut at a newline near the middle, else at a space, else between characters."""
