@@ -56,7 +56,8 @@ PLAIN_SHARE = 0.995
 _WORDS = re.compile(r"[^\W\d_]{3,}")
 _NUMBERED = re.compile(r"^\d{1,2}(?:\.\d{1,2})*[.)]?\s+\S")
 _VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýœąęėįųāēīōūőűıăěů")
-_SOUND = frozenset("-–—'’‘`´.,:;!?()[]{}<>\"“”„«»…·•/\\&+#@_=*%°²³€$£¥§©®™±×~^|№")
+_SYMBOLS = frozenset("<>$+=^`|~%°²³€£¥§©®™±×÷µ→№￥＋＝～")
+"""Symbols that words of manuals hold; punctuation of any script does not count at all."""
 _SCRIPTS = (
     "LATIN CYRILLIC GREEK HANGUL CJK HIRAGANA KATAKANA ARABIC HEBREW THAI DEVANAGARI BENGALI TAMIL"
     " TELUGU GEORGIAN ARMENIAN KHMER LAO MYANMAR GUJARATI GURMUKHI KANNADA MALAYALAM SINHALA"
@@ -182,7 +183,7 @@ def is_garbage(word: str) -> bool:
     """
     if any(map(_is_unreadable, word)):
         return True
-    marks = sum(not (c.isalnum() or c in _SOUND or unicodedata.category(c)[0] == "M") for c in word)
+    marks = sum(not (c.isalnum() or c in _SYMBOLS or _category(c) in "PM") for c in word)
     letters = [character for character in word if character.isalpha()]
     if letters and marks >= 2:
         return True
@@ -203,6 +204,11 @@ def _is_unreadable(character: str) -> bool:
         "Cs",
         "Cc",
     )
+
+
+def _category(character: str) -> str:
+    """First letter of its category: P punctuation, M mark, S symbol."""
+    return unicodedata.category(character)[0]
 
 
 @lru_cache(maxsize=4096)

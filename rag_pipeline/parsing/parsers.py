@@ -72,10 +72,7 @@ class ServiceParser:
         del document
         if _mime_type(path) is None:
             return Choice(())
-        pages = tuple(range(1, (count_pages(path) or 1) + 1))
-        settings = self.service.settings
-        reasons = dict.fromkeys(pages, 'parser = "document_ai"')
-        return Choice(pages, reasons, len(pages), settings.processor_type, add_ons(settings))
+        return _whole(count_pages(path) or 1, 'parser = "document_ai"', self.service.settings)
 
 
 @dataclass(frozen=True)
@@ -135,8 +132,7 @@ class AutoParser:
             return Choice(())
         if mime_type == PDF:
             return self._look(path, document)[1]
-        settings = self.service.settings
-        return Choice((1,), {1: "an image"}, 1, settings.processor_type)
+        return _whole(1, "an image", self.service.settings)
 
     def _look(self, path: Path, document: str | None) -> tuple[ParsedDocument, Choice]:
         """The local result and the choice; an empty result where no page has text."""
@@ -163,6 +159,17 @@ def plan_choice(
     with_text = set(parsed.blocks.loc[parsed.blocks["text"] != "", "page_number"])
     silent = [page for page in range(1, parsed.page_count + 1) if page not in with_text]
     return choose(parsed, settings, blank_pages=_blank(path, silent, document))
+
+
+def _whole(page_count: int, reason: str, settings: DocumentAiSettings) -> Choice:
+    pages = tuple(range(1, page_count + 1))
+    return Choice(
+        pages,
+        dict.fromkeys(pages, reason),
+        page_count,
+        settings.processor_type,
+        add_ons(settings),
+    )
 
 
 def _blank(path: Path, pages: Collection[int], document: str) -> set[int]:

@@ -16,7 +16,7 @@ from rag_pipeline.errors import (
 from rag_pipeline.frames import blocks_frame
 from rag_pipeline.parsing import LocalParser, ParsedDocument
 from rag_pipeline.parsing.choice import Choice, choose, merge_pages, page_score
-from rag_pipeline.parsing.parsers import AutoParser, create_parser
+from rag_pipeline.parsing.parsers import AutoParser, ServiceParser, create_parser
 from rag_pipeline.settings import DocumentAiSettings, ParsingSettings, StructureSettings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
@@ -45,6 +45,8 @@ def test_readable_pages_stay_here() -> None:
     for text in (
         "주행거리를 확인하고 오일 필터를 교체합니다. E-07 경고등이 켜지면 밸브를 닫으십시오. " * 3,
         "Überprüfen Sie die Schrauben M8x20 (8 Nm) gemäß DIN EN ISO 4762 und Größe 10 µm. " * 3,
+        "本许可证适用于，由版权所有者说明、可按照本许可证条款分发的（任何）程序：“程序”指，任何程序。 "
+        * 15,
         "交換フィルターを取り付けます。安全カバーを閉じてください。" * 5,
         "1 2.5 3,000 4-20 mA 24 V DC 0x1F 10 kΩ ±5 % M12 Ø8 PN-4711 \\\\srv\\x --flag=1 " * 3,
         "ERR_CNF HTTP 404 SQLSTATE XJKLM PRTSCR CTRL+SHIFT+F5 GPIO_PWM3 RS-485 BNC " * 3,
@@ -224,6 +226,11 @@ def test_images_go_to_document_ai_and_text_does_not(
         assert parser.parse(note).blocks["text"].tolist() == ["Replace the filter."]
         always = create_parser(ParsingSettings(parser="document_ai"), settings_for(server))
         assert always.parse(note).blocks["text"].tolist() == ["Replace the filter."]
+        assert len(server.calls) == 1
+        assert isinstance(always, ServiceParser)
+        assert always.plan(manual).pages == (1,)
+        assert always.plan(manual).estimated_usd() == pytest.approx(0.0015)
+        assert always.plan(note).pages == ()
         assert len(server.calls) == 1
         assert always.parse(manual).usage[0].pages == 1
 

@@ -140,7 +140,7 @@ class SourceFile:
                 return False
             try:
                 text_page = opened.get_textpage()
-                text = text_page.get_text_range()
+                text = text_page.get_text_bounded()  # what lies outside is not seen
                 text_page.close()
             finally:
                 opened.close()
