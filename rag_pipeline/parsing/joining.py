@@ -51,7 +51,7 @@ def mend_breaks(text: str, vocabulary: set[str]) -> str:
         )
         text = text.replace(BREAK_MARK + "\n", "-\n").replace(BREAK_MARK, "")
         text = re.sub(r"\n[ \n]+", "\n", text)
-    return _CJK_BREAK.sub("", text)
+    return text if text.isascii() else _CJK_BREAK.sub("", text)
 
 
 def _mended(first: str, second: str, vocabulary: set[str]) -> str:

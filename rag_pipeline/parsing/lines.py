@@ -89,11 +89,16 @@ def make_line(words: list[Word]) -> Line:
         min([word.y0 for word in words]),
         max([word.x1 for word in words]),
         max([word.y1 for word in words]),
-        next((word.baseline for word in words if word.style.size == style.size), first.baseline),
+        first.baseline if first.style is style else _baseline(words, style.size),
         line_text(words),
         style,
         words,
     )
+
+
+def _baseline(words: list[Word], size: float) -> float:
+    """That of the first word of the line's size; raised and lowered words are smaller."""
+    return next((word.baseline for word in words if word.style.size == size), words[0].baseline)
 
 
 def line_text(words: list[Word]) -> str:
@@ -129,9 +134,16 @@ def main_style(words: list[Word]) -> Style:
             break
     else:
         return first
-    counts: dict[Style, int] = {}
+    # Most styles are one object; to hash each word's by its values would take longer.
+    styles: dict[int, Style] = {}
+    characters: dict[int, int] = {}
     for word in words:
-        counts[word.style] = counts.get(word.style, 0) + len(word.text)
+        key = id(word.style)
+        styles[key] = word.style
+        characters[key] = characters.get(key, 0) + len(word.text)
+    counts: dict[Style, int] = {}
+    for key, style in styles.items():
+        counts[style] = counts.get(style, 0) + characters[key]
     total = sum(counts.values())
     most = max(counts, key=lambda style: counts[style])
     return most._replace(

@@ -43,6 +43,8 @@ INVISIBLE = c.FPDF_TEXTRENDERMODE_INVISIBLE
 SAMPLE_FROM = 4
 """Text objects from which three of a word tell its style: it is drawn character by character."""
 _NAME_LENGTH = 256
+_LOOK = struct.Struct("f4I4f")  # size, colour and opacity, matrix without its place
+_LOOK_AND_ORIGIN = struct.Struct("36s2f")
 _ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _PARTS_WORDS = np.zeros(0x110000, dtype=bool)
 """By code point: white space and NUL."""
@@ -160,11 +162,10 @@ class TextReader:
         by_corners = _splice(words, pieces) if pieces else []
         words.broken = [False] * len(words.texts)
         if BROKEN_HYPHEN in text:
-            for at, token in enumerate(words.texts):
-                if token[-1] == BROKEN_HYPHEN:
-                    words.texts[at] = token[:-1] + "-"
-                    words.broken[at] = True
-                    by_corners.append(at)
+            for at in np.flatnonzero(codes[words.lasts] == ord(BROKEN_HYPHEN)).tolist():
+                words.texts[at] = words.texts[at][:-1] + "-"
+                words.broken[at] = True
+                by_corners.append(at)
         if any(run.turns or not run.upright for run in page.runs.values()):
             by_corners += [at for at, run in enumerate(words.runs) if run.turns or not run.upright]
         words.boxes = self._boxes(page, words, by_corners)
@@ -175,7 +176,7 @@ class TextReader:
         pieces: dict[int, list[_Piece]] = {}
         at = 0
         for first, group in groupby(map(calls.text_object_at, repeat(page.pointer), starts)):
-            end = at + sum(1 for _ in group)
+            end = at + len(list(group))
             if not first:  # characters that PDFium made up
                 for number in range(at, end):
                     pieces[number] = self._pieces(page, starts[number], lasts[number])
@@ -232,19 +233,17 @@ class TextReader:
         calls.font_size(item, self.size_at)
         calls.fill_color(item, *self.colors_at)
         calls.char_matrix(page.pointer, index, self.matrix_at)
-        facts = self.facts.memory
-        key = (font, mode, bytes(facts[:36]))
+        raw, x, y = _LOOK_AND_ORIGIN.unpack(self.facts.memory)
+        key = (font, mode, raw)
         look = page.looks.get(key)
         if look is None:
             look = page.looks[key] = self._look(page, font, mode)
         unmapped = calls.has_map_error(page.pointer, index) == 1
-        run = page.runs[address] = Run(*look, struct.unpack_from("2f", facts, 36), unmapped)
+        run = page.runs[address] = Run._make((*look, (x, y), unmapped))
         return run
 
     def _look(self, page: _Page, font: Address, mode: int) -> _Look:
-        size, red, green, blue, alpha, a, b, shear, height = struct.unpack_from(
-            "f4I4f", self.facts.memory
-        )
+        size, red, green, blue, alpha, a, b, shear, height = _LOOK.unpack_from(self.facts.memory)
         name, bold, italic, monospace = self._font_facts(font, page.asian)
         upright_scale = b == 0.0 and shear == 0.0
         size = abs(size * (height if upright_scale else math.hypot(shear, height)))

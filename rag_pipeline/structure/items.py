@@ -140,8 +140,14 @@ def read_items(blocks: pd.DataFrame) -> Document:
     count = len(blocks)
     values = {name: blocks[column].tolist() for name, column in _COLUMNS.items()}
     for name, (column, neutral) in _OPTIONAL.items():
-        found = blocks[column].tolist() if column in blocks else [None] * count
-        values[name] = [neutral if pd.isna(value) else value for value in found]
+        if column not in blocks:
+            values[name] = [neutral] * count
+            continue
+        found, missing = blocks[column].tolist(), blocks[column].isna().tolist()
+        values[name] = [
+            neutral if is_missing else value
+            for value, is_missing in zip(found, missing, strict=True)
+        ]
     values["color"] = [int(value) for value in values["color"]]
     values["level_hint"] = [
         None if pd.isna(hint) else int(hint) for hint in blocks["level_hint"].tolist()
