@@ -33,7 +33,11 @@ def chunk_semantic(task: Task) -> list[ChunkDraft]:
     atoms = sentence_atoms(cutter)
     if not atoms:
         return []
-    texts = [cutter.body.text[atom.start : atom.end].strip() for atom in atoms]
+    texts = [
+        # A part without a word is no text to a service.
+        cutter.body.text[atom.start : atom.end].strip() or "-"
+        for atom in atoms
+    ]
     vectors = np.asarray(task.embed(texts), dtype=np.float32)
     ranges = [
         Range(atoms[first].start, atoms[last - 1].end)

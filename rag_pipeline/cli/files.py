@@ -1,4 +1,4 @@
-"""Commands that look at files without a database: inspect."""
+"""Commands that look at files without a database: inspect, chunk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from rag_pipeline.cli.application import EXIT_DOCUMENTS_FAILED, JsonOption, app
 from rag_pipeline.errors import DocumentError, SettingsError
-from rag_pipeline.settings import Settings
+from rag_pipeline.settings import Settings, StrategyName
 
 
 @app.command()
@@ -64,3 +64,31 @@ def inspect(
         output.print_json(results[0] if len(files) == 1 else results)
     if failed:
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
+
+
+@app.command()
+def chunk(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A document.")],
+    strategy: Annotated[
+        StrategyName | None, typer.Option(help="The chunker; default: the setting.")
+    ] = None,
+    target_tokens: Annotated[
+        int | None, typer.Option(min=32, max=8192, help="Budget; default: the setting.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the chunks of a file; needs no database.
+
+    Example: rag chunk manual.pdf --strategy recursive
+    """
+    from rag_pipeline.console import chunks, output
+
+    settings = Settings.load()
+    chosen = {"strategy": strategy, "target_tokens": target_tokens}
+    update = {name: value for name, value in chosen.items() if value is not None}
+    chunking = settings.chunking.model_copy(update=update)
+    found = chunks.chunk_file(file, settings.model_copy(update={"chunking": chunking}))
+    if as_json:
+        output.print_json(found.as_json())
+    else:
+        chunks.print_chunking(found)

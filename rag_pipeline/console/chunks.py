@@ -1,0 +1,91 @@
+"""`rag chunk`: the chunks of one file, without a database."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rag_pipeline.chunking import chunk
+from rag_pipeline.console.output import out, safe
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.frames import SECTION
+from rag_pipeline.parsing import parse_file
+from rag_pipeline.settings import Settings
+from rag_pipeline.structure import infer_structure
+
+
+@dataclass(frozen=True)
+class Chunking:
+    """A file's chunks (a Chunks frame), by which strategy, and how long each stage took."""
+
+    file: str
+    title: str | None
+    language: str
+    pages: int
+    strategy: str
+    seconds: dict[str, float]
+    chunks: pd.DataFrame
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything; null for what a chunk has not."""
+        rows = json.loads(self.chunks.to_json(orient="records", force_ascii=False))
+        return {**vars(self), "chunks": rows}
+
+
+def chunk_file(file: Path, settings: Settings) -> Chunking:
+    """Parse, structure and chunk a file as a sync would. Raises `DocumentError`, `SettingsError`.
+
+    The model is asked for its vocabulary only; for vectors as well where the strategy is
+    `semantic`.
+    """
+    marks = [time.perf_counter()]
+    parsed = parse_file(file, settings.parsing, document=file.name)
+    marks.append(time.perf_counter())
+    structured = infer_structure(parsed.blocks, settings.structure)
+    marks.append(time.perf_counter())
+    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    chunks = chunk(
+        structured,
+        settings.chunking,
+        embedder.count_tokens,
+        title=parsed.title,
+        embed=embedder.embed_documents,
+    )
+    marks.append(time.perf_counter())
+    took = [after - before for before, after in itertools.pairwise(marks)]
+    return Chunking(
+        file=file.name,
+        title=parsed.title,
+        language=parsed.language,
+        pages=parsed.page_count,
+        strategy=settings.chunking.strategy,
+        seconds=dict(zip(("parse", "structure", "chunk"), took, strict=True)),
+        chunks=chunks,
+    )
+
+
+def print_chunking(chunking: Chunking) -> None:
+    """Print every chunk with its trail, pages, kind and tokens; a parent as one line."""
+    chunks = chunking.chunks
+    children = int((chunks["kind"] != SECTION).sum())
+    out.print(
+        f"[bold]{safe(chunking.file)}[/]  [dim]{chunking.pages} pages, {children} chunks by "
+        f"{chunking.strategy}, {len(chunks) - children} parents[/]"
+    )
+    for row in chunks.itertuples():
+        pages = f"page {row.page_start}"
+        if row.page_end != row.page_start:
+            pages = f"pages {row.page_start}-{row.page_end}"
+        parent = "" if pd.isna(row.parent_index) else f", in {row.parent_index}"
+        out.print(
+            f"\n[bold]{row.chunk_index}[/] {safe(row.breadcrumb_trail)} "
+            f"[dim]{pages}, {row.kind}, {row.token_count} tokens{parent}[/]"
+        )
+        if row.kind != SECTION:
+            out.print(safe(row.content))
