@@ -164,9 +164,9 @@ def page_score(text: str, confidence: float | None = None) -> tuple[float, str]:
         parts.append((share / GARBAGE_FULL, f"{share:.0%} of the words are of no language"))
         share = _apart(words)
         parts.append((share / APART_FULL, f"{share:.0%} of the words are single letters"))
-    if (share := _vowels(words)) is not None:
-        score = (VOWELS_NATURAL - share) / (VOWELS_NATURAL - VOWELS_NONE)
-        parts.append((score, f"only {share:.0%} of the letters are vowels"))
+    if (vowels := _vowels(words)) is not None:
+        score = (VOWELS_NATURAL - vowels) / (VOWELS_NATURAL - VOWELS_NONE)
+        parts.append((score, f"only {vowels:.0%} of the letters are vowels"))
     if confidence is not None:
         parts.append((2 * (1 - confidence), f"recognized with confidence {confidence:.2f}"))
     score, reason = max(parts, default=(0.0, "little text"))

@@ -168,6 +168,16 @@ def test_a_turned_page_is_measured_along_its_lines() -> None:
     assert blocks["is_upright"].all()  # as most of the page
 
 
+def test_a_page_that_the_service_turned() -> None:
+    """The file's page is 1,000 points wide; the reply's is upright, 1,000 by 2,000 pixels."""
+    text = "Open the gate\n"
+    lines = [("Open the gate\n", [(0.1, 0.1), (0.6, 0.1), (0.6, 0.15), (0.1, 0.15)])]
+    document = raw(text=text, pages=[page_of(text, lines)])
+    blocks, _ = to_blocks([document], {1: (1000.0, 500.0)})
+    assert blocks[["page_width", "page_height"]].iloc[0].tolist() == [500.0, 1000.0]
+    assert blocks["font_size"].tolist() == [53.8]  # .05 of 1,000 points, .93 of a font size
+
+
 def test_boxes_in_pixels_alone() -> None:
     document = raw(
         text="Danger\n",

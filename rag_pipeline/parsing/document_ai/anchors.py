@@ -32,7 +32,11 @@ class PageSize:
 
 
 def page_size(page: Any, points: tuple[float, float] | None) -> PageSize:
-    """The page's size: as the file says it, else by the reply's pixels."""
+    """The page's size: as the file says it, else by the reply's pixels.
+
+    A scan that lies on its side is turned by the service before it is read; boxes are those of the
+    turned page, so that its width is the file's height.
+    """
     pixel_width, pixel_height = page.dimension.width, page.dimension.height
     if not (pixel_width > 0 and pixel_height > 0):
         width, height = points or (LONG_SIDE * 0.75, LONG_SIDE)
@@ -40,6 +44,8 @@ def page_size(page: Any, points: tuple[float, float] | None) -> PageSize:
     if points is None:
         scale = LONG_SIDE / max(pixel_width, pixel_height)
         points = (pixel_width * scale, pixel_height * scale)
+    elif (points[0] > points[1]) != (pixel_width > pixel_height):
+        points = (points[1], points[0])
     return PageSize(*points, pixel_width, pixel_height)
 
 
