@@ -4,6 +4,7 @@ RagError
 ├── SettingsError            rag.toml or an environment variable is wrong
 ├── SourceError              a source folder or file cannot be read
 ├── ProviderError            a service refuses everything: bad key, no quota left, unknown model
+├── ChatError                the chat model gave no (whole) answer to one question
 ├── BudgetError              a sync would cost more than allowed
 ├── DocumentError            one document fails; the others go on
 │   ├── ParseError           the file cannot be read as a document
@@ -18,6 +19,7 @@ RagError
 │   │   ├── NoTextError              pages without any readable text
 │   │   └── ParserServiceError       a parsing service gave no (whole) answer; tried again
 │   ├── ChangedMeanwhileError    the file is not the one that was scanned
+│   ├── RemoteFileError          a file elsewhere cannot be copied here
 │   ├── UpstreamMissingError     a stage was asked for whose input is not current
 │   ├── InternalError            a fault of this program, met by one document
 │   ├── WorkerCrashError         the process died on it: a crash in native code, or no memory left
@@ -59,6 +61,17 @@ class SourceError(RagError):
 
 class ProviderError(RagError):
     """A service refuses every call: a bad key, no quota left, an unknown model. Ends the sync."""
+
+
+class ChatError(RagError):
+    """The chat model gave no answer, or one that broke off; another question may be answered.
+
+    `text` is what had come up to then, empty where nothing had: never a whole answer.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, text: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.text = text
 
 
 class BudgetError(RagError):
@@ -161,6 +174,12 @@ class ParserServiceError(ParseError):
 
 class ChangedMeanwhileError(DocumentError):
     """The file is not the one that was scanned; the next sync takes it as it is then."""
+
+    permanent = False
+
+
+class RemoteFileError(DocumentError):
+    """A file of an object store or a web page cannot be copied here; the next sync tries again."""
 
     permanent = False
 

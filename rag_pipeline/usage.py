@@ -14,6 +14,40 @@ DEFAULT_PRICES: dict[str, float] = {
     "openai/text-embedding-3-small": 0.02,
     "openai/text-embedding-3-large": 0.13,
     "openai/text-embedding-ada-002": 0.10,
+    "openai/gpt-6.1-terra": 1.00,
+    "openai/gpt-6.1-terra/output": 5.00,
+    "openai/gpt-6-astra": 10.00,
+    "openai/gpt-6-astra/output": 50.00,
+    "openai/gpt-6-sol": 2.00,
+    "openai/gpt-6-sol/output": 10.00,
+    "openai/gpt-6-luna": 0.10,
+    "openai/gpt-6-luna/output": 0.50,
+    "openai/gpt-5.6-sol": 4.00,
+    "openai/gpt-5.6-sol/output": 20.00,
+    "openai/gpt-5.6-terra": 2.00,
+    "openai/gpt-5.6-terra/output": 12.00,
+    "openai/gpt-5.6-luna": 0.20,
+    "openai/gpt-5.6-luna/output": 1.20,
+    "openai/gpt-5.4": 2.50,
+    "openai/gpt-5.4/output": 15.00,
+    "openai/gpt-5.4-mini": 0.75,
+    "openai/gpt-5.4-mini/output": 4.50,
+    "openai/gpt-5.4-nano": 0.20,
+    "openai/gpt-5.4-nano/output": 1.25,
+    "openai/gpt-5-mini": 0.25,
+    "openai/gpt-5-mini/output": 2.00,
+    "openai/gpt-5-nano": 0.05,
+    "openai/gpt-5-nano/output": 0.40,
+    "openai/gpt-4.1": 2.00,
+    "openai/gpt-4.1/output": 8.00,
+    "openai/gpt-4.1-mini": 0.40,
+    "openai/gpt-4.1-mini/output": 1.60,
+    "openai/gpt-4.1-nano": 0.10,
+    "openai/gpt-4.1-nano/output": 0.40,
+    "openai/gpt-4o": 2.50,
+    "openai/gpt-4o/output": 10.00,
+    "openai/gpt-4o-mini": 0.15,
+    "openai/gpt-4o-mini/output": 0.60,
     "voyage/voyage-context-4": 0.12,
     "voyage/voyage-context-3": 0.18,
     "voyage/voyage-4-large": 0.12,
@@ -38,7 +72,8 @@ DEFAULT_PRICES: dict[str, float] = {
 }
 """US dollars per million tokens, and per thousand pages for Document AI: list prices as published
 in 2026 (looked up in November 2026), to be overridden by the setting `prices`. Voyage's first 200
-million tokens of a model are free and not counted off. `text-embedding-005` and
+million tokens of a model are free and not counted off; nor are cached prompts of chat models, nor
+added what long prompts (above 272,000 tokens) cost more. `text-embedding-005` and
 `text-multilingual-embedding-002` are billed by the character (0.025 a million): four to a token."""
 
 _TOKENS_PER_PRICE = 1_000_000

@@ -1,0 +1,130 @@
+"""HTTP to the endpoint: one POST, its body as it comes, and a deadline that nothing outlasts."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import requests
+from urllib3.exceptions import NewConnectionError
+
+from rag_pipeline.chat.endpoint import Endpoint
+from rag_pipeline.chat.faults import Fault, RefusedRequest, problem_of, retry_after_of
+from rag_pipeline.errors import ProviderError
+
+CONNECT_SECONDS = 10.0
+"""A server that does not even take the call by then is not there."""
+LONGEST_ERROR = 65_536
+"""Bytes of an error's body that are read."""
+
+
+class _BearerAuth(requests.auth.AuthBase):
+    """Sets the key; with it, requests does not look for another one in ~/.netrc."""
+
+    def __init__(self, key: str | None) -> None:
+        self._key = key
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._key:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
+
+
+class Connection:
+    """Posts to one endpoint, from any thread."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._auth = _BearerAuth(endpoint.key)
+        self._threads = threading.local()  # a session is not safe for several threads
+
+    @contextmanager
+    def post(self, body: dict[str, Any], end: float) -> Iterator[Iterator[bytes]]:
+        """Send `body` and lend the pieces of the reply, until `end` (`time.monotonic`).
+
+        Raises `RefusedRequest` for an error's status, `ProviderError` for a bad certificate, and
+        `Fault` for everything that a line or a server can do, also while the pieces are read.
+        """
+        left = max(end - time.monotonic(), 0.001)
+        try:
+            response = self._session().post(
+                self._endpoint.url,
+                data=json.dumps(body).encode("ascii"),
+                auth=self._auth,
+                timeout=(min(CONNECT_SECONDS, left), left),
+                stream=True,
+                allow_redirects=False,  # a POST would become a GET, and the key go elsewhere
+            )
+        except requests.RequestException as error:
+            raise self._fault(error) from error
+        with contextlib.closing(response):
+            if response.status_code != 200:
+                raise self._refusal(response)
+            with contextlib.closing(self._pieces(response, end)) as pieces:
+                yield pieces
+
+    def _pieces(self, response: requests.Response, end: float) -> Generator[bytes]:
+        """Yield what arrives, as soon as it does.
+
+        The timeout of a read begins anew with each; a watch ends the last one at the deadline.
+        """
+        watch = threading.Timer(max(end - time.monotonic(), 0), _stop_reading, (response,))
+        watch.daemon = True
+        watch.start()
+        # A body in chunks comes chunk by chunk; any other is waited for to the size asked.
+        size = None if getattr(response.raw, "chunked", False) else 1
+        try:
+            for piece in response.iter_content(size):
+                yield piece
+                if time.monotonic() >= end:
+                    break
+        except requests.RequestException as error:
+            if time.monotonic() < end:
+                raise self._fault(error) from error
+        finally:
+            watch.cancel()
+        if time.monotonic() >= end:
+            raise Fault(f"{self._endpoint.provider} was too slow")
+
+    def _refusal(self, response: requests.Response) -> RefusedRequest:
+        try:
+            body = next(response.iter_content(LONGEST_ERROR), b"")
+        except requests.RequestException:
+            body = b""  # the status says enough
+        problem = problem_of(body, self._endpoint)
+        return RefusedRequest(response.status_code, problem, retry_after_of(response.headers))
+
+    def _fault(self, error: requests.RequestException) -> Fault:
+        """Say in a few words what happened; the library's own sentences quote its objects."""
+        provider, url = self._endpoint.provider, self._endpoint.base_url
+        if isinstance(error, requests.exceptions.SSLError) and "CERTIFICATE" in str(error):
+            raise ProviderError(
+                f"{provider}: the certificate of {url} is not trusted",
+                hint="check chat.base_url; REQUESTS_CA_BUNDLE names a file of further authorities",
+            ) from error
+        reason = getattr(error.args[0], "reason", None) if error.args else None
+        if isinstance(error, requests.ConnectTimeout) or isinstance(reason, NewConnectionError):
+            return Fault(f"{provider} does not answer at {url}", unreachable=True)
+        if isinstance(error, requests.Timeout):
+            return Fault(f"{provider} was too slow")
+        return Fault(f"{provider} lost the connection ({type(error).__name__})")
+
+    def _session(self) -> requests.Session:
+        if not hasattr(self._threads, "session"):
+            session = requests.Session()
+            session.headers["Content-Type"] = "application/json"
+            session.headers["Accept-Encoding"] = "identity"  # packing would hold pieces back
+            self._threads.session = session
+        found: requests.Session = self._threads.session
+        return found
+
+
+def _stop_reading(response: requests.Response) -> None:
+    """End a read that is under way; the reader then sees the end of the data."""
+    with contextlib.suppress(ValueError, RuntimeError, OSError):
+        response.raw.shutdown()

@@ -1,0 +1,30 @@
+"""Server-sent events (WHATWG HTML, section 9.2): bytes as they come, to the data of each event."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterable, Iterator
+
+
+def event_data(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the data of each event; its lines are joined by newlines.
+
+    Letters and line ends may be split anywhere between the pieces. Lines end with LF, CRLF or CR
+    only: Python's `splitlines` would also cut at U+2028, which JSON allows within a string. An
+    event without its closing empty line is incomplete, and is dropped.
+    """
+    decoder = io.IncrementalNewlineDecoder(
+        codecs.getincrementaldecoder("utf-8-sig")("replace"), translate=True
+    )
+    rest = ""
+    data: list[str] = []
+    for piece in pieces:
+        *lines, rest = (rest + decoder.decode(piece)).split("\n")
+        for line in lines:
+            name, _, value = line.partition(":")
+            if name == "data":
+                data.append(value.removeprefix(" "))
+            elif not line and data:
+                yield "\n".join(data)
+                data = []
