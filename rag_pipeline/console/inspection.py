@@ -62,8 +62,12 @@ def inspect_file(file: Path, settings: Settings, *, keep_furniture: bool = False
 
 
 def write_inspection(inspection: Inspection, folder: Path) -> None:
-    """Write NAME.json (headings and blocks) and NAME.md into a folder."""
-    stem = Path(inspection.file).stem
+    """Write NAME.json (headings and blocks) and NAME.md into a folder.
+
+    NAME is the file's, for PDFs without its ending: `pump.docx` and `pump.odt` must not meet.
+    """
+    path = Path(inspection.file)
+    stem = path.stem if path.suffix.lower() == ".pdf" else path.name
     text = json.dumps(inspection.as_json(), ensure_ascii=False, indent=1)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,9 +81,10 @@ def write_inspection(inspection: Inspection, folder: Path) -> None:
 def print_inspection(inspection: Inspection, explain: bool) -> None:
     """Print the outline as a tree and how many blocks have which role; or every block's rule."""
     rate = inspection.pages / sum(inspection.seconds.values())
+    pages = "1 page" if inspection.pages == 1 else f"{inspection.pages} pages"
     out.print(
         f"[bold]{safe(inspection.file)}[/]  {safe(inspection.title or 'no title')}  "
-        f"[dim]{inspection.language}, {inspection.pages} pages, {rate:,.0f} pages/s[/]"
+        f"[dim]{inspection.language}, {pages}, {rate:,.0f} pages/s[/]"
     )
     for warning in inspection.warnings:
         out.print(f"[yellow]warning[/] {safe(warning)}")
