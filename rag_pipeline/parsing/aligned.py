@@ -2,8 +2,8 @@
 
 Only what cannot be running text counts. A row has a label and values beside it, columns of values
 hold numbers (or short texts that all begin at the same place), and gutters run through all rows.
-Two columns of prose, contents pages, lists, terms with their meaning, code, formulas with their
-numbers and labels of charts look alike at first, and are told apart by what their columns hold.
+Two columns of prose, contents pages, indexes, lists, terms with their meaning, code, formulas with
+their numbers and labels of charts look alike at first, and are told apart by what columns hold.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ EDGE = 2.5
 _SIGNS = re.compile(r"[\d.,\s()%$€£¥₩+\-\u2010-\u2015\u2212~±/:*×°'’]+")
 _DASH = re.compile(r"[-\u2010-\u2015\u2212.*]{1,3}|n/?a|nil|nm", re.IGNORECASE)
 _NUMBERED = re.compile(r"\(?[\dA-Z]{1,3}(?:[.\-]\d+)*[a-z]?[.)]*|\W")
+_PAGES = re.compile(r"\d{1,4}(?:\s?[,\u2013-]\s?\d{1,4})*")
 _CURRENCY = frozenset("$€£¥₩(")
 _CLOSING = frozenset((")", "%", ")%"))
 _UNIT = 3
@@ -253,7 +254,11 @@ def _is_tabular(cells: Rows, rows: list[_Row], borders: list[float]) -> bool:
     if any(_mean_length(columns[at]) > VALUE for at in range(1, width) if at not in numbers):
         return False
     if numbers == [width - 1] and _counts_up(columns[-1]):
-        return False  # page numbers
+        return False  # a contents page
+    if all(_are_pages(columns[at]) for at in numbers) and (
+        numbers == list(range(1, width, 2)) and (width > 2 or _ascend(labels))
+    ):
+        return False  # an index
     if width == 2:
         marked = _share(columns[1], lambda text: text[0] == "(") > 0.5
         return len(valued) >= MIN_PAIRS and not marked
@@ -293,6 +298,16 @@ def _counts_up(texts: list[str]) -> bool:
     """Whole numbers that never fall, as page numbers do."""
     values = [int(text) for text in texts if text.isdigit()]
     return len(values) > 0.7 * len(texts) and values == sorted(values)
+
+
+def _are_pages(texts: list[str]) -> bool:
+    return all(map(_PAGES.fullmatch, texts))
+
+
+def _ascend(texts: list[str]) -> bool:
+    """Is the order that of the alphabet?"""
+    folded = [text.casefold() for text in texts]
+    return sum(a <= b for a, b in pairwise(folded)) >= 0.9 * (len(folded) - 1)
 
 
 def _share(texts: list[str], test: Callable[[str], bool]) -> float:

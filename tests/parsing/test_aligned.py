@@ -91,12 +91,19 @@ def test_three_columns_of_short_texts(tmp_path: Path) -> None:
 PROSE = "the machine runs while its door is shut and no one stands near"
 NOT_TABLES = {
     "columns of prose": [[PROSE[:38], PROSE[20:58], PROSE[10:48]]] * 8,
-    "contents": [["Safety", "3"], ["Service", "9"], ["Repair", "14"], ["Index", "20"]] * 1,
+    "contents": [["Safety", "3"], ["Service", "9"], ["Repair", "14"], ["Index", "20"]],
     "contents with numbers": [
         ["Chapter A", "Safety", "3"],
         ["Chapter B", "Service", "9"],
         ["Chapter C", "Repair", "14"],
         ["Chapter D", "Index", "20"],
+    ],
+    "index": [["Airend", "6"], ["Belt", "5, 20"], ["Cooler", "3"], ["Dryer", "14"]],
+    "index in two columns": [
+        ["Airend", "6", "Oil", "19"],
+        ["Belt", "5, 20", "Pump", "10"],
+        ["Cooler", "3", "Seal", "12-14"],
+        ["Dryer", "14", "Valve", "9"],
     ],
     "steps": [["1.", "Open the door"], ["2.", "Lift"], ["3.", "Turn"], ["4.", "Shut"]],
     "terms": [
@@ -114,7 +121,7 @@ NOT_TABLES = {
 
 @pytest.mark.parametrize("rows", NOT_TABLES.values(), ids=NOT_TABLES.keys())
 def test_what_is_no_table(rows: list[list[str]], tmp_path: Path) -> None:
-    xs = (72, 260, 448) if len(rows[0]) == 3 else (72, 300)
+    xs = {2: (72, 300), 3: (72, 260, 448), 4: (72, 200, 300, 430)}[len(rows[0])]
 
     def page(canvas: object) -> None:
         draw_rows(canvas, rows, xs)
