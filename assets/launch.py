@@ -20,6 +20,7 @@ from assets.automation import (
 )
 from assets.partitions import PLANNED_TAG
 from assets.sources import LOCK_WAIT_SECONDS
+from rag_pipeline import errors
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
@@ -203,10 +204,12 @@ def _failure_metadata(event: dg.DagsterEvent) -> dict[str, object]:
 
 
 def _run_error(result: dg.ExecuteInProcessResult) -> str:
+    """Return the error that ended a run, in one line: our own words, where there are any."""
     for event in result.all_events:
         if event.is_step_failure and event.step_failure_data.error:
             error = event.step_failure_data.error
-            while error.cause is not None:
+            while error.cause is not None and not hasattr(errors, error.cls_name or ""):
                 error = error.cause
-            return error.message.strip().splitlines()[0]
+            line = error.message.strip().splitlines()[0]
+            return line.removeprefix(f"{errors.__name__}.{error.cls_name}: ")
     return f"the Dagster run {result.run_id} failed; see it in the UI (`make dev`)"

@@ -26,7 +26,7 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.scan import path_root
+from rag_pipeline.sync.places import given_root
 
 Page = tuple[str, int]
 LEGS = {
@@ -78,7 +78,7 @@ def knowledge_base(name: str, corpus: Path) -> Iterator[tuple[Searcher, SyncSumm
     settings = Settings.load(project_dir)
     database = Database.open(settings)
     try:
-        root = path_root(corpus)
+        root = given_root(corpus)
         with database.connection() as connection:
             register_roots(connection, [root])
         with open_instance(settings) as instance:

@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -77,12 +85,14 @@ DEFAULT_INCLUDE = [f"**/*.{ending}" for ending in (*DOCUMENT_ENDINGS, *SOURCE_CO
 """Files that a source takes unless it says otherwise: every format that can be read."""
 DEFAULT_EXCLUDE = [
     "**/~$*",
+    "**/._*",
     "**/.git/**",
     "**/.venv/**",
     "**/node_modules/**",
     "**/__pycache__/**",
 ]
-"""Files that a source leaves out: locks of Office, and what tools put into folders of code."""
+"""Files that a source leaves out: locks of Office, shadows of macOS, and what tools put into folders
+of code."""
 
 
 class Section(BaseModel):
@@ -107,7 +117,10 @@ StrategyName = Literal[
 class SourceSettings(Section):
     """One folder of documents."""
 
-    path: str = Field(description="Folder, relative to the project folder or absolute")
+    path: str = Field(
+        description="Folder, relative to the project folder or absolute; an fsspec URL such as "
+        "`s3://bucket/manuals`; or the address of a web page"
+    )
     include: list[str] = Field(default=DEFAULT_INCLUDE, description="Globs of the files to take")
     exclude: list[str] = Field(
         default=DEFAULT_EXCLUDE, description="Globs of the files to leave out"
@@ -506,6 +519,16 @@ class SearchSettings(Section):
     )
 
 
+class WebSettings(Section):
+    """How web pages are fetched."""
+
+    allow_private_addresses: bool = Field(
+        default=False, description="Fetch pages of this machine and of private networks as well"
+    )
+    max_megabytes: float = Field(default=20, gt=0, description="Size of a page, at most")
+    timeout_seconds: float = Field(default=30, gt=0, description="Wait for a server, at most")
+
+
 class SyncSettings(Section):
     """How a sync runs."""
 
@@ -558,6 +581,7 @@ class Settings(BaseSettings):
     chat: ChatSettings = Field(default=ChatSettings(), description="The chat model")
     search: SearchSettings = Field(default=SearchSettings(), description="The query layer")
     sync: SyncSettings = Field(default=SyncSettings(), description="How a sync runs")
+    web: WebSettings = Field(default=WebSettings(), description="Web pages as sources")
     prices: dict[str, float] = Field(
         default={},
         description="US dollars by `PROVIDER/MODEL`: per million tokens, for `document_ai/…` per "

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 @app.command()
 def sync(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(help="Folders or files; none = all known folders.")
+    places: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PLACES", help="Folders, files or URLs (s3://…, https://…); none = all known."
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say for each document why it will be done.")
@@ -39,9 +42,9 @@ def sync(
 
     Example: rag sync ~/manuals
     """
-    from rag_pipeline.sync.scan import path_root
+    from rag_pipeline.sync.places import given_root
 
-    roots = [path_root(path) for path in paths or []]
+    roots = [given_root(place) for place in places or []]
     with open_database() as (settings, database):
         if dry_run:
             _preview(settings, database, roots, explain, as_json)

@@ -14,7 +14,7 @@ from rag_pipeline.search import Searcher
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.sources import SourceRoot
-from rag_pipeline.sync.scan import path_root
+from rag_pipeline.sync.places import given_root
 
 ENGLISH_QUERY = "replace the air filter"
 KOREAN_QUERY = "에어 필터 교체"
@@ -41,7 +41,7 @@ def run_demo(
         raise SourceError("the folder samples/ is not there", hint="run `make demo` in a checkout")
     out.rule("[bold]rag sync samples", align="left")
     try:
-        sync(settings, database, [path_root(samples)], False)
+        sync(settings, database, [given_root(samples)], False)
     except typer.Exit:
         out.print("[yellow]some documents failed; the demonstration goes on with the others[/]")
     searcher = Searcher(database, settings)

@@ -16,7 +16,7 @@ from rag_pipeline.store.queries import queries
 
 @dataclass(frozen=True)
 class SourceRoot:
-    """A folder (or a single file) that is kept in sync."""
+    """A folder, a single file, or a URL that is kept in sync."""
 
     root: str
     include: tuple[str, ...] = tuple(DEFAULT_INCLUDE)
@@ -39,6 +39,8 @@ class SourceFile:
     modified_ns: int
     tags: tuple[str, ...] = ()
     readers: tuple[str, ...] = ("public",)
+    etag: str = ""
+    """Of a remote file or a web page: changes when its content does."""
 
 
 def register_roots(connection: Connection[TupleRow], roots: Sequence[SourceRoot]) -> None:
@@ -89,10 +91,17 @@ def forget_root(connection: Connection[TupleRow], root: str) -> bool:
 def list_sources(connection: Connection[TupleRow]) -> list[SourceFile]:
     """Return every file that the store knows."""
     return [
-        SourceFile(uri, root, source_hash, size, modified_ns, tuple(tags), tuple(readers))
-        for uri, root, source_hash, size, modified_ns, tags, readers in queries.list_sources(
-            connection
-        )
+        SourceFile(uri, root, source_hash, size, modified_ns, tuple(tags), tuple(readers), etag)
+        for (
+            uri,
+            root,
+            source_hash,
+            size,
+            modified_ns,
+            tags,
+            readers,
+            etag,
+        ) in queries.list_sources(connection)
     ]
 
 

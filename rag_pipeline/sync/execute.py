@@ -45,10 +45,13 @@ from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.store.usage import UsageEntry
 from rag_pipeline.sync.embed import ChunkTexts, Vectors, VectorSource, batch_size
 from rag_pipeline.sync.estimate import check_budget, estimate_plan, may_cost
-from rag_pipeline.sync.fingerprints import EMBEDDINGS, STAGES
+from rag_pipeline.sync.fetching import local_copies, prefetched
+from rag_pipeline.sync.fingerprints import BLOCKS, EMBEDDINGS, STAGES
+from rag_pipeline.sync.places import kind_of
 from rag_pipeline.sync.plan import failed_for_good, first_stale_stage, sync_plan
 from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.progress import report
+from rag_pipeline.sync.refresh import spool_of
 from rag_pipeline.sync.spending import Ledger
 from rag_pipeline.sync.stages import PreparedChunks, StageReport, StageResult, StageTask, run_stages
 from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool, default_workers
@@ -113,6 +116,10 @@ class _Job:
     @property
     def root(self) -> str | None:
         return self.state.roots[0] if self.state.roots else None
+
+    @property
+    def is_elsewhere(self) -> bool:
+        return all(kind_of(uri) != "local" for uri in self.state.uris)
 
 
 def process_documents(
@@ -231,6 +238,7 @@ class _Execution:
         self._pool = WorkerPool[StageTask, StageResult](
             run_stages, context.settings.sync.workers or default_workers()
         )
+        self._spool = spool_of(context.settings)
         self._together = batch_size(context.embedder)
         self._waiting: list[_Waiting] = []
         self._again: list[_Waiting] = []
@@ -241,9 +249,12 @@ class _Execution:
             if not job.todo:
                 yield Outcome(job.source_hash, job.name, job.fingerprints, reused=list(job.wanted))
         by_hash = {job.source_hash: job for job in jobs if job.todo}
-        tasks = [self._task(job, job.todo) for job in by_hash.values()]
-        for task, result in self._pool.run(tasks):
+        tasks = prefetched(
+            by_hash.values(), lambda job: self._task(job, job.todo), lambda job: job.is_elsewhere
+        )
+        for task, result in self._pool.run(tasks, len(by_hash)):
             job = by_hash[task.source_hash]
+            self._spool.drop(job.source_hash)
             if isinstance(result, WorkerCrashedError):
                 error = WorkerCrashError(
                     "the process that read it died: a crash in the parser, or no memory left",
@@ -276,13 +287,18 @@ class _Execution:
                 yield from self._embed_and_land()
 
     def _task(self, job: _Job, stages: tuple[str, ...]) -> StageTask:
+        """Return what a worker is to do; a file that lies elsewhere is copied here first."""
+        paths = tuple(job.state.uris)
+        error: RagError | None = None
+        if BLOCKS in stages and job.is_elsewhere:
+            try:
+                paths = local_copies(
+                    paths, job.source_hash, job.name, self._spool, job.settings.web
+                )
+            except RagError as problem:
+                error = problem
         return StageTask(
-            job.source_hash,
-            tuple(job.state.uris),
-            job.name,
-            stages,
-            job.fingerprints,
-            job.settings,
+            job.source_hash, paths, job.name, stages, job.fingerprints, job.settings, error
         )
 
     def _retry_from_start(self, job: _Job, result: StageResult) -> StageResult | None:

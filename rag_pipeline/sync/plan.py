@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
 from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.store.sources import SourceFile
 from rag_pipeline.sync.fingerprints import EMBEDDINGS, STAGES, why_stale
+from rag_pipeline.sync.places import is_below
 from rag_pipeline.sync.scan import Scan
 
 
@@ -79,8 +79,8 @@ def source_changes(
         uri: file
         for uri, file in stored.items()
         if uri not in found
-        and not _is_below(uri, unreadable)
-        and (file.root in looked_at or not (file.root in known or _is_below(uri, known)))
+        and not _is_in(uri, unreadable)
+        and (file.root in looked_at or not (file.root in known or _is_in(uri, known)))
     }
     gone_by_hash: dict[str, list[str]] = {}
     for uri, file in gone.items():
@@ -117,9 +117,9 @@ def source_changes(
     )
 
 
-def _is_below(uri: str, folders: set[str]) -> bool:
-    """Tell whether a path is one of these or lies in one of them."""
-    return uri in folders or any(str(parent) in folders for parent in PurePath(uri).parents)
+def _is_in(uri: str, places: set[str]) -> bool:
+    """Tell whether a URI is one of these or lies in one of them."""
+    return any(is_below(uri, place) for place in places)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rag_pipeline.settings import Settings, SourceSettings
 from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.sync.fingerprints import stage_fingerprints
-from rag_pipeline.sync.scan import root_of
+from rag_pipeline.sync.places import root_of
 
 
 class Profiles:

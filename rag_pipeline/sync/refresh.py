@@ -23,9 +23,11 @@ from rag_pipeline.store.sources import (
     register_roots,
 )
 from rag_pipeline.sync.fingerprints import STAGES
+from rag_pipeline.sync.places import configured_roots
 from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes, sync_plan
 from rag_pipeline.sync.profiles import Profiles
-from rag_pipeline.sync.scan import configured_roots, scan
+from rag_pipeline.sync.scan import Pages, scan
+from rag_pipeline.sync.spool import Spool
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,16 @@ def settings_space(settings: Settings, connection: Connection[TupleRow]) -> Embe
     )
 
 
+def spool_of(settings: Settings) -> Spool:
+    """Return where copies of documents from elsewhere lie while they are worked on."""
+    return Spool(settings.data_path / "spool")
+
+
+def pages_of(settings: Settings) -> Pages:
+    """Return how the scan fetches web pages."""
+    return Pages(settings.web, spool_of(settings))
+
+
 def refresh_sources(
     settings: Settings, database: Database, only_roots: Sequence[str] = ()
 ) -> RefreshResult:
@@ -87,7 +99,7 @@ def refresh_sources(
         if root not in names:
             raise SourceError(f"{root} is not a known folder", hint=f"run `rag sync {root}`")
     wanted = [root for root in roots if not only_roots or root.root in only_roots]
-    found = scan(wanted, stored, names)
+    found = scan(wanted, stored, names, pages_of(settings))
     changes = source_changes(found, stored, names)
     with database.connection() as connection:
         orphans = apply_changes(

@@ -1,26 +1,24 @@
-"""What the source folders hold now: every file with its content hash.
+"""What the sources hold now: every file with its content hash.
 
-Only files whose size or modification time changed are read; the rest keep the hash that the store
-remembers.
+Only files whose size, modification time or etag changed are read; the rest keep the hash that the
+store remembers.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import re
-import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fsspec.utils import glob_translate
-
 from rag_pipeline.errors import SourceError
-from rag_pipeline.settings import Settings, SourceSettings
+from rag_pipeline.settings import WebSettings
 from rag_pipeline.store.sources import SourceFile, SourceRoot
-from rag_pipeline.text import clean_text
+from rag_pipeline.sync.listing import Listing, list_local, list_remote
+from rag_pipeline.sync.places import is_below, kind_of
+from rag_pipeline.sync.spool import Spool, open_remote
+from rag_pipeline.sync.web_pages import PageGoneError, fetch_page
 
 HASH_THREADS = 4
 SUSPICIOUS_LOSS = 10
@@ -38,46 +36,19 @@ class Scan:
     hashed: int = 0
 
 
-def configured_roots(settings: Settings) -> list[SourceRoot]:
-    """Return the folders of rag.toml as roots with absolute paths."""
-    return [
-        SourceRoot(
-            root=root_of(settings, source),
-            include=tuple(source.include),
-            exclude=tuple(source.exclude),
-            tags=tuple(source.tags),
-            readers=tuple(source.readers),
-            origin="settings",
-            project=str(settings.project_dir),
-        )
-        for source in settings.sources
-    ]
+@dataclass(frozen=True)
+class Pages:
+    """How web pages are fetched, and where they are kept until they are worked on."""
 
-
-def root_of(settings: Settings, source: SourceSettings) -> str:
-    """Return the root of a source of rag.toml as the store knows it: an absolute path."""
-    return str((settings.project_dir / source.path).expanduser().resolve())
-
-
-def path_root(path: Path) -> SourceRoot:
-    """Return the root of a folder or single file given on the command line.
-
-    Raises `SourceError` if there is nothing.
-    """
-    resolved = path.expanduser().resolve()
-    if not resolved.exists():
-        raise SourceError(f"{path} does not exist", hint="give a folder or a file")
-    if not (resolved.is_dir() or resolved.is_file()):
-        raise SourceError(f"{path} is neither a folder nor a file", hint="give one of these")
-    if not _is_plain(str(resolved)):
-        raise SourceError(f"the name of {str(path)!a} is not valid text", hint="rename it")
-    return SourceRoot(root=str(resolved))
+    settings: WebSettings
+    spool: Spool
 
 
 def scan(
     roots: Sequence[SourceRoot],
     known: Mapping[str, SourceFile],
     known_roots: Collection[str] = (),
+    pages: Pages | None = None,
 ) -> Scan:
     """Look at every root; `known` are the store's files by URI, `known_roots` all its roots.
 
@@ -87,118 +58,116 @@ def scan(
     """
     found: dict[str, SourceFile] = {}
     to_hash: list[SourceFile] = []
-    looked_at: list[str] = []
-    problems: list[str] = []
-    unreadable: list[str] = []
+    result = Scan([], [], [], [])
+    hashed = 0
     for root in roots:
-        if (problem := _missing(root, known)) is not None:
-            problems.append(problem)
+        if kind_of(root.root) == "web":
+            page = _page(root, known.get(root.root), pages, result)
+            if page is not None:
+                found.setdefault(page.uri, page)
             continue
-        looked_at.append(root.root)
-        if not Path(root.root).exists():
+        listing = _listing(root, known, known_roots)
+        if (problem := _distrust(root, listing, known)) is not None:
+            result.problems.append(problem)
             continue
-        inner = {other for other in known_roots if other.startswith(f"{root.root}{os.sep}")}
-        for file, problem in _walk(root, inner):
-            if problem is not None:
-                problems.append(f"{file.uri}: {problem}")
-                unreadable.append(file.uri)
-                continue
+        result.roots.append(root.root)
+        for uri, problem in listing.problems:
+            _note(result, uri, problem)
+        for file in listing.files:
             if file.uri in found:
                 continue
             before = known.get(file.uri)
-            if before and (before.size, before.modified_ns) == (file.size, file.modified_ns):
+            if before is not None and _is_unchanged(before, file):
                 found[file.uri] = replace(file, source_hash=before.source_hash)
             else:
                 found[file.uri] = file
                 to_hash.append(file)
     with ThreadPoolExecutor(HASH_THREADS) as threads:
-        for file, result in zip(to_hash, threads.map(_hash, to_hash), strict=True):
-            if isinstance(result, str):
-                found[file.uri] = replace(file, source_hash=result)
+        for file, value in zip(to_hash, threads.map(_hash, to_hash), strict=True):
+            hashed += 1
+            if isinstance(value, str):
+                found[file.uri] = replace(file, source_hash=value)
             else:
-                problems.append(f"{file.uri}: {result.strerror or result}")
-                unreadable.append(file.uri)
+                reason = getattr(value, "strerror", None) or str(value) or type(value).__name__
+                _note(result, file.uri, reason)
                 del found[file.uri]
-    return Scan(list(found.values()), looked_at, problems, unreadable, len(to_hash))
+    return replace(result, files=list(found.values()), hashed=hashed)
 
 
-def _missing(root: SourceRoot, known: Mapping[str, SourceFile]) -> str | None:
+def _listing(
+    root: SourceRoot, known: Mapping[str, SourceFile], known_roots: Iterable[str]
+) -> Listing:
+    inner = {other for other in known_roots if other != root.root and is_below(other, root.root)}
+    if kind_of(root.root) == "remote":
+        return list_remote(root, inner)
+    return list_local(root, inner, was_file=root.root in known)
+
+
+def _distrust(root: SourceRoot, listing: Listing, known: Mapping[str, SourceFile]) -> str | None:
     """Return why a root cannot be trusted to be as it looks; None if it can."""
-    path = Path(root.root)
-    hint = f"mount it, or run `rag sources remove {root.root}`"
-    if not path.exists():
-        if root.root in known and path.parent.is_dir():
-            return None  # a single file that was deleted
-        return f"{root.root} is not there, its documents were kept; {hint}"
-    if path.is_dir() and not any(path.iterdir()):
-        held = sum(file.root == root.root for file in known.values())
-        if held >= SUSPICIOUS_LOSS:
-            return f"{root.root} is empty, its {held} documents were kept; {hint}"
+    hint = f"check it, or run `rag sources remove {root.root}`"
+    if listing.missing is not None:
+        return f"{root.root} {listing.missing}, its documents were kept; {hint}"
+    if not listing.is_empty:
+        return None
+    held = sum(file.root == root.root for file in known.values())
+    if held >= SUSPICIOUS_LOSS:
+        return f"{root.root} is empty, its {held} documents were kept; {hint}"
+    if not held and kind_of(root.root) == "remote":
+        return f"there is nothing at {root.root}; {hint}"
     return None
 
 
-def _walk(root: SourceRoot, inner: set[str]) -> Iterator[tuple[SourceFile, str | None]]:
-    """Yield the files of a root that its globs take, in order of their paths, not yet hashed."""
-    base = Path(root.root)
-    unlistable: list[OSError] = []
-    include = [_pattern(glob) for glob in root.include]
-    exclude = [_pattern(glob) for glob in root.exclude]
-    single = base.is_file()
-    for path in [base] if single else _files(base, inner, unlistable):
-        relative = path.name if single else path.relative_to(base).as_posix()
-        if not single and not any(pattern.match(relative) for pattern in include):
-            continue
-        if any(pattern.match(relative) for pattern in exclude):
-            continue
-        uri = str(path)
-        file = SourceFile(
-            # Names may hold bytes that are no text; Postgres could not store them.
-            uri=uri,
-            root=root.root,
-            source_hash="",
-            size=0,
-            modified_ns=0,
-            tags=root.tags,
-            readers=root.readers,
-        )
-        if not _is_plain(uri):
-            yield replace(file, uri=clean_text(uri)), "the name is not valid text; rename the file"
-            continue
-        try:
-            status = path.stat()
-        except OSError as error:
-            yield file, error.strerror or str(error)
-            continue
-        if not stat.S_ISREG(status.st_mode):
-            yield file, "is no regular file; it was left out"
-            continue
-        yield replace(file, size=status.st_size, modified_ns=status.st_mtime_ns), None
-    for fault in unlistable:
-        folder = SourceFile(str(fault.filename), root.root, "", 0, 0)
-        yield folder, f"{fault.strerror}; its documents were kept"
+def _page(
+    root: SourceRoot, before: SourceFile | None, pages: Pages | None, result: Scan
+) -> SourceFile | None:
+    """Fetch a root that is a web page; None where it is gone or cannot be fetched."""
+    if pages is None:
+        return None
+    try:
+        page = fetch_page(root.root, pages.settings, before.etag if before else "")
+    except PageGoneError as error:
+        result.roots.append(root.root)
+        result.problems.append(str(error))
+        return None
+    except SourceError as error:
+        result.problems.append(str(error))
+        return None
+    result.roots.append(root.root)
+    if page.content is None:
+        assert before is not None  # no etag was sent otherwise
+        return replace(before, root=root.root, tags=root.tags, readers=root.readers)
+    return SourceFile(
+        uri=root.root,
+        root=root.root,
+        source_hash=pages.spool.put(page.content),
+        size=len(page.content),
+        modified_ns=0,
+        tags=root.tags,
+        readers=root.readers,
+        etag=page.etag,
+    )
 
 
-def _files(base: Path, inner: set[str], unlistable: list[OSError]) -> Iterator[Path]:
-    """Yield every file below `base` but those of inner roots; folders that fail are noted."""
-    for folder, folders, names in os.walk(base, onerror=unlistable.append):
-        folders[:] = sorted(name for name in folders if str(Path(folder) / name) not in inner)
-        for name in sorted(names):
-            yield Path(folder) / name
+def _is_unchanged(before: SourceFile, now: SourceFile) -> bool:
+    """Tell whether the content need not be read; a remote file that says nothing is read."""
+    if kind_of(now.uri) == "remote" and not now.etag:
+        return False
+    return (before.size, before.modified_ns, before.etag) == (now.size, now.modified_ns, now.etag)
 
 
-def _pattern(glob: str) -> re.Pattern[str]:
-    return re.compile(glob_translate(glob), re.IGNORECASE)
+def _note(result: Scan, uri: str, problem: str) -> None:
+    result.problems.append(f"{uri}: {problem}")
+    result.unreadable_uris.append(uri)
 
 
-def _is_plain(name: str) -> bool:
-    """Tell whether Postgres can store the name as it is: no NUL, no undecodable bytes."""
-    return "\x00" not in name and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in name)
-
-
-def _hash(file: SourceFile) -> str | OSError:
+def _hash(file: SourceFile) -> str | Exception:
     """Return the SHA-256 of a file's bytes, or the error that reading it gave."""
     try:
+        if kind_of(file.uri) == "remote":
+            with open_remote(file.uri) as handle:
+                return hashlib.file_digest(handle, "sha256").hexdigest()
         with Path(file.uri).open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
-    except OSError as error:
+    except Exception as error:  # each file system has errors of its own
         return error

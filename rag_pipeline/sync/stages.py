@@ -45,6 +45,8 @@ class StageTask:
     """Stages to be done, in order; `chunk_embeddings` up to the texts."""
     fingerprints: dict[str, str]
     settings: Settings
+    error: RagError | None = None
+    """Why its file could not be copied to this machine."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ def _run_stages(task: StageTask) -> StageResult:
     document: dict[str, Any] = {}
     stage, done = task.stages[0], ""
     try:
+        if task.error is not None:
+            raise task.error
         for stage in task.stages:
             if stage != BLOCKS and STAGES[STAGES.index(stage) - 1] != done:
                 frame, document = _read_upstream(artifacts, task, stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Generic, TypeVar
@@ -30,34 +30,40 @@ class WorkerPool(Generic[Task, Result]):
         self._workers = workers
         self._window = workers * 2
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result | WorkerCrashedError]]:
+    def run(
+        self, tasks: Iterable[Task], count: int | None = None
+    ) -> Iterator[tuple[Task, Result | WorkerCrashedError]]:
         """Yield (task, result) in the order of completion.
 
-        When a process dies, every unfinished task is done again alone, to find the one at fault.
+        `tasks` are taken as processes become free; `count` is how many there will be, where that
+        is known: no more processes are started than there are tasks. When a process dies, every
+        unfinished task is done again alone, to find the one at fault.
         """
-        remaining = list(reversed(tasks))
-        while remaining:
+        source = iter(tasks)
+        workers = self._workers if count is None else max(1, min(self._workers, count))
+        task = next(source, None)
+        while task is not None:
             unfinished: list[Task] = []
-            with self._executor(min(self._workers, len(remaining))) as executor:
+            with self._executor(workers) as executor:
                 pending: dict[Future[Result], Task] = {}
-                while (remaining and not unfinished) or pending:
-                    while remaining and not unfinished and len(pending) < self._window:
-                        task = remaining.pop()
+                while (task is not None and not unfinished) or pending:
+                    while task is not None and not unfinished and len(pending) < self._window:
                         try:
                             pending[executor.submit(self._function, task)] = task
                         except BrokenProcessPool:
                             unfinished.append(task)
+                        task = next(source, None)
                     done, _ = wait(pending, return_when=FIRST_COMPLETED)
                     for future in done:
-                        task = pending.pop(future)
+                        ended = pending.pop(future)
                         try:
                             result = future.result()
                         except BrokenProcessPool:
-                            unfinished.append(task)
+                            unfinished.append(ended)
                         else:
-                            yield task, result
-            for task in unfinished:
-                yield task, self._run_alone(task)
+                            yield ended, result
+            for lost in unfinished:
+                yield lost, self._run_alone(lost)
 
     def _run_alone(self, task: Task) -> Result | WorkerCrashedError:
         with self._executor(1) as executor:

@@ -42,3 +42,6 @@ CREATE TABLE IF NOT EXISTS section (
     regions jsonb NOT NULL,
     PRIMARY KEY (source_hash, section_index)
 );
+
+-- Of a remote file or a web page: changes when its content does.
+ALTER TABLE source ADD COLUMN IF NOT EXISTS etag text NOT NULL DEFAULT '';

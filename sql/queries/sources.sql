@@ -23,7 +23,7 @@ WITH gone AS (DELETE FROM source_root WHERE md5(root) = md5(:root) RETURNING 1)
 SELECT count(*) FROM gone;
 
 -- name: list_sources()
-SELECT uri, root, source_hash, size, modified_ns, tags, readers
+SELECT uri, root, source_hash, size, modified_ns, tags, readers, etag
 FROM source;
 
 -- name: insert_documents(source_hashes)!
@@ -33,16 +33,18 @@ SELECT unnest(:source_hashes::text[])
 ON CONFLICT DO NOTHING;
 
 -- name: upsert_sources(rows)!
-INSERT INTO source (uri, root, source_hash, size, modified_ns, tags, readers)
+INSERT INTO source (uri, root, source_hash, size, modified_ns, tags, readers, etag)
 SELECT
     row ->> 'uri', row ->> 'root', row ->> 'source_hash', (row ->> 'size')::bigint,
     (row ->> 'modified_ns')::bigint,
     ARRAY(SELECT jsonb_array_elements_text(row -> 'tags')),
-    ARRAY(SELECT jsonb_array_elements_text(row -> 'readers'))
+    ARRAY(SELECT jsonb_array_elements_text(row -> 'readers')),
+    row ->> 'etag'
 FROM jsonb_array_elements(:rows) AS row
 ON CONFLICT (md5(uri)) DO UPDATE
 SET root = excluded.root, source_hash = excluded.source_hash, size = excluded.size,
-    modified_ns = excluded.modified_ns, tags = excluded.tags, readers = excluded.readers;
+    modified_ns = excluded.modified_ns, tags = excluded.tags, readers = excluded.readers,
+    etag = excluded.etag;
 
 -- name: delete_sources(uris)!
 DELETE FROM source

@@ -12,7 +12,7 @@ from assets.launch import SyncSummary, run_sync
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.scan import path_root
+from rag_pipeline.sync.places import given_root
 
 Sync = Callable[..., SyncSummary]
 
@@ -52,7 +52,7 @@ def sync(
     def run(*folders: Path, only_roots: list[str] | None = None, **changes: object) -> SyncSummary:
         if only_roots is not None:
             return run_sync(defs, instance, in_project, database, only_roots)
-        roots = [path_root(folder) for folder in folders or (manuals,)]
+        roots = [given_root(folder) for folder in folders or (manuals,)]
         with database.connection() as connection:
             register_roots(connection, roots)
         settings = in_project.model_copy(update=changes)

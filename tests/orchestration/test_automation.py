@@ -14,7 +14,7 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
 from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.scan import path_root
+from rag_pipeline.sync.places import given_root
 from resources import DatabaseResource, SettingsResource
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
@@ -29,7 +29,7 @@ def scanned(
     make_pdf(manuals / "oil.pdf", [("Oil", ["Change the oil."])])
     make_pdf(manuals / "air.pdf", [("Air", ["Clean the filter."])])
     with database.connection() as connection:
-        register_roots(connection, [path_root(manuals)])
+        register_roots(connection, [given_root(manuals)])
     scan(instance)
     return instance
 

@@ -10,7 +10,8 @@ import pytest
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.store.sources import SourceRoot
-from rag_pipeline.sync.scan import path_root, scan
+from rag_pipeline.sync.places import given_root
+from rag_pipeline.sync.scan import scan
 
 
 def names(root: Path, found: list) -> list[str]:
@@ -70,7 +71,7 @@ def test_an_emptied_root_keeps_its_many_documents(tmp_path: Path) -> None:
 def test_a_deleted_single_file_is_gone(tmp_path: Path) -> None:
     path = tmp_path / "only.pdf"
     path.write_bytes(b"x")
-    root = path_root(path)
+    root = given_root(path)
     known = {item.uri: item for item in scan([root], {}).files}
     path.unlink()
     found = scan([root], known)
@@ -113,11 +114,11 @@ def test_a_name_that_is_no_text_fails_alone(tmp_path: Path) -> None:
 def test_a_single_file_is_a_root(tmp_path: Path) -> None:
     path = tmp_path / "only.pdf"
     path.write_bytes(b"x")
-    (found,) = scan([path_root(path)], {}).files
+    (found,) = scan([given_root(path)], {}).files
     assert found.uri == str(path.resolve())
     assert found.source_hash == hashlib.sha256(b"x").hexdigest()
 
 
 def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere does not exist; give a folder"):
-        path_root(tmp_path / "nowhere")
+        given_root(tmp_path / "nowhere")

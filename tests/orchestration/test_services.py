@@ -1,0 +1,252 @@
+"""Whole syncs with an embedding service, spoken to by its real client on a local server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dagster as dg
+import fsspec
+import pytest
+
+from assets.launch import SyncSummary, run_sync
+from rag_pipeline.errors import BudgetError, SettingsError
+from rag_pipeline.search import Searcher
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.documents import list_documents
+from rag_pipeline.store.embeddings import active_space, list_spaces
+from rag_pipeline.store.sources import register_roots
+from rag_pipeline.store.usage import usage_totals
+from rag_pipeline.sync.estimate import estimate_plan
+from rag_pipeline.sync.places import given_root
+from rag_pipeline.sync.preview import preview_sync
+from tests.embedding.provider_server import ProviderServer
+from tests.pdfs import make_pdf
+
+SyncWith = Callable[[], SyncSummary]
+OIL = [("Oil", ["Change the oil every year."])]
+AIR = [("Air", ["Clean the air filter every month."])]
+SPACE = "openai/stub/64"
+
+
+@pytest.fixture
+def service(in_project: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderServer]:
+    """An embedding service that the project's settings name."""
+    with ProviderServer().serving() as server:
+        use_service(monkeypatch, server)
+        yield server
+
+
+def use_service(monkeypatch: pytest.MonkeyPatch, server: ProviderServer) -> None:
+    monkeypatch.setenv("RAG_EMBEDDING__PROVIDER", "openai")
+    monkeypatch.setenv("RAG_EMBEDDING__MODEL", "stub")
+    monkeypatch.setenv("RAG_EMBEDDING__DIMENSIONS", "64")
+    monkeypatch.setenv("RAG_EMBEDDING__BASE_URL", server.url)
+    monkeypatch.setenv("RAG_EMBEDDING__DEADLINE_SECONDS", "2")
+
+
+@pytest.fixture
+def sync_with(
+    in_project: Settings, database: Database, instance: dg.DagsterInstance, manuals: Path
+) -> SyncWith:
+    """Sync the folder `manuals` with the settings as they are in the environment then."""
+    from rag_pipeline.definitions import defs
+
+    def run() -> SyncSummary:
+        root = given_root(manuals)
+        with database.connection() as connection:
+            register_roots(connection, [root])
+        settings = Settings.load(in_project.project_dir)
+        return run_sync(defs, instance, settings, database, [root.root])
+
+    return run
+
+
+def test_usage_is_written_and_nothing_is_asked_for_twice(
+    service: ProviderServer,
+    sync_with: SyncWith,
+    database: Database,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAG_PRICES", '{"openai/stub": 2.0}')
+    make_pdf(manuals / "oil.pdf", OIL)
+    make_pdf(manuals / "air.pdf", AIR)
+    assert sync_with().documents_done == 2
+    assert sorted(text.splitlines()[0] for text in service.sent) == ["Air", "Oil"]
+    with database.connection() as connection:
+        (total,) = usage_totals(connection, "source")
+        documents = connection.execute("SELECT count(DISTINCT source_hash) FROM usage").fetchone()
+        connection.execute("DELETE FROM chunk")
+    # As the server counts: a token for every four characters and one more for each text.
+    tokens = sum(len(text) // 4 + 1 for text in service.sent)
+    assert (total.group, total.tokens) == (str(manuals), tokens)
+    assert total.usd == pytest.approx(tokens * 2.0 / 1_000_000)
+    assert documents == (2,)
+
+    service.reset()
+    assert sync_with().documents_done == 2
+    assert service.requests == [], "every vector came from the cache"
+
+
+def test_a_bad_text_fails_its_document_alone(
+    service: ProviderServer, sync_with: SyncWith, database: Database, manuals: Path
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    make_pdf(manuals / "air.pdf", AIR)
+    service.refuse = lambda text: "air filter" in text
+    summary = sync_with()
+    assert summary.documents_done == 1
+    (failure,) = summary.failures
+    assert failure["file"] == "air.pdf"
+    assert "this text is not accepted" in failure["reason"]
+    service.reset()
+    assert sync_with().documents_done == 1
+    assert [text.splitlines()[0] for text in service.sent] == ["Air"]
+
+
+def test_a_bad_key_ends_the_sync_at_once(
+    service: ProviderServer, sync_with: SyncWith, database: Database, manuals: Path
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    service.always.status = 401
+    summary = sync_with()
+    assert "RAG_EMBEDDING__API_KEY" in (summary.aborted or "")
+    assert len(service.requests) == 1
+    with database.connection() as connection:
+        (document,) = list_documents(connection)
+    assert document.status == "pending", "it is no fault of the document"
+
+
+def test_a_dry_run_and_the_limit_of_cost_send_nothing(
+    service: ProviderServer,
+    sync_with: SyncWith,
+    in_project: Settings,
+    database: Database,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAG_PRICES", '{"openai/stub": 1000.0}')
+    make_pdf(manuals / "oil.pdf", OIL, pages=3)
+    settings = Settings.load(in_project.project_dir)
+    preview = preview_sync(settings, database, [given_root(manuals)])
+    estimate = estimate_plan(preview.plan, settings, database)
+    (document,) = estimate.documents
+    assert (document.name, document.why, document.pages) == ("oil.pdf", "it is new", 3)
+    # Three pages of 600 tokens each, at 1,000 dollars a million.
+    assert (estimate.tokens, estimate.usd) == (1_800, pytest.approx(1.8))
+    with database.connection() as connection:
+        assert list_documents(connection) == []
+
+    monkeypatch.setenv("RAG_SYNC__MAX_COST_USD", "0.5")
+    with pytest.raises(BudgetError, match=r"1\.8000 USD.*more than sync\.max_cost_usd = 0\.5"):
+        sync_with()
+    assert service.requests == []
+    monkeypatch.setenv("RAG_SYNC__MAX_COST_USD", "2")
+    assert sync_with().documents_done == 1
+
+
+def test_a_new_model_is_built_beside_the_old_one(
+    in_project: Settings,
+    sync_with: SyncWith,
+    database: Database,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    make_pdf(manuals / "air.pdf", AIR)
+    assert sync_with().documents_done == 2
+    with ProviderServer().serving() as server:
+        use_service(monkeypatch, server)
+        server.refuse = lambda text: "air filter" in text
+        summary = sync_with()
+        assert (summary.documents_done, len(summary.failures)) == (1, 1)
+        with database.connection() as connection:
+            active = active_space(connection)
+            vectors = {row.space.provider: row.vectors for row in list_spaces(connection)}
+        assert active is not None
+        assert active.provider == "local", "the old one answers until the new one is complete"
+        assert vectors == {"local": 2, "openai": 1}
+        settings = Settings.load(in_project.project_dir)
+        found = Searcher(database, settings).search("oil", weights={"vector": 1.0}).results
+        assert [result.content.splitlines()[0] for result in found] == ["Oil", "Air"]
+
+        server.reset()
+        assert sync_with().documents_done == 1
+        with database.connection() as connection:
+            active = active_space(connection)
+            rows = list_spaces(connection)
+        assert active is not None
+        assert active.name.startswith(SPACE)
+        assert all(row.is_complete for row in rows), "the old one can be activated again"
+        for name in (SPACE, "local/multilingual-e5-small/384"):
+            searcher = Searcher(database, settings, space=name)
+            assert len(searcher.search("oil", weights={"vector": 1.0}).results) == 2
+        with pytest.raises(SettingsError, match="there is no embedding space 'x'"):
+            Searcher(database, settings, space="x").search("oil")
+
+
+def test_sources_choose_parser_and_strategy(
+    in_project: Settings,
+    database: Database,
+    instance: dg.DagsterInstance,
+    service: ProviderServer,
+    manuals: Path,
+) -> None:
+    from rag_pipeline.definitions import defs
+
+    other = manuals.parent / "notes"
+    lines = [f"Sentence {number} of the text on valves and pumps." for number in range(25)]
+    make_pdf(manuals / "a.pdf", [("Valves", lines)])
+    make_pdf(other / "b.pdf", [("Pumps", lines)])
+    (in_project.project_dir / "rag.toml").write_text(
+        f"[chunking]\ntarget_tokens = 64\noverlap_tokens = 0\n"
+        f'[[sources]]\npath = "{manuals}"\n'
+        f'[[sources]]\npath = "{other}"\nstrategy = "sentence"\n',
+        encoding="utf-8",
+    )
+    settings = Settings.load(in_project.project_dir)
+    assert run_sync(defs, instance, settings, database, []).documents_done == 2
+    with database.connection() as connection:
+        strategies = {
+            Path(uri).name: fingerprint
+            for uri, fingerprint in connection.execute(
+                "SELECT uri, fingerprints ->> 'contextual_chunks' FROM document "
+                "JOIN source USING (source_hash)"
+            )
+        }
+    assert strategies["a.pdf"] != strategies["b.pdf"]
+    (in_project.project_dir / "rag.toml").write_text(
+        f"[chunking]\ntarget_tokens = 64\noverlap_tokens = 0\n"
+        f'[[sources]]\npath = "{manuals}"\n'
+        f'[[sources]]\npath = "{other}"\n',
+        encoding="utf-8",
+    )
+    again = run_sync(defs, instance, Settings.load(in_project.project_dir), database, [])
+    assert again.documents_done == 1, "only the source whose strategy changed"
+
+
+def test_a_source_elsewhere(
+    in_project: Settings,
+    database: Database,
+    instance: dg.DagsterInstance,
+    service: ProviderServer,
+    manuals: Path,
+) -> None:
+    from rag_pipeline.definitions import defs
+
+    memory = fsspec.filesystem("memory")
+    memory.store.clear()
+    memory.pipe("/remote/oil.pdf", make_pdf(manuals / "oil.pdf", OIL).read_bytes())
+    root = given_root("memory://remote")
+    with database.connection() as connection:
+        register_roots(connection, [root])
+    settings = Settings.load(in_project.project_dir)
+    summary = run_sync(defs, instance, settings, database, [root.root])
+    assert (summary.documents_done, summary.failures) == (1, [])
+    with database.connection() as connection:
+        (document,) = list_documents(connection)
+    assert (document.uris, document.status) == (["memory:///remote/oil.pdf"], "ready")
+    assert not any((settings.data_path / "spool").iterdir())
+    memory.store.clear()
