@@ -96,7 +96,7 @@ def problem_of(body: Any, endpoint: Endpoint) -> Problem:
         found = found.get("message", "")
     elif isinstance(found, list):
         found = "; ".join(
-            f"{'.'.join(map(str, item.get('loc', ())))}: {item.get('msg', '')}"
+            f"{_path(item.get('loc'))}: {item.get('msg', '')}"
             for item in found
             if isinstance(item, dict)
         )
@@ -104,6 +104,10 @@ def problem_of(body: Any, endpoint: Endpoint) -> Problem:
     if endpoint.key:  # some servers quote the key that they refuse
         message = message.replace(endpoint.key, "***")
     return Problem(message[:LONGEST_MESSAGE], code, parameter)
+
+
+def _path(location: Any) -> str:
+    return ".".join(map(str, location)) if isinstance(location, list) else str(location)
 
 
 def fault_of(endpoint: Endpoint, answer: RefusedRequest) -> Fault:

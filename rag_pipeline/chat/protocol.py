@@ -121,7 +121,7 @@ class Assembly:
         """
         try:
             chunk = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._malformed("what is no JSON") from error
         if not isinstance(chunk, dict):
             raise self._malformed("JSON of another shape")
@@ -142,7 +142,7 @@ class Assembly:
                 self._refusal.append(_text_of(message.get("refusal")))
             # A whole body without a reason is whole all the same: its length was checked.
             reason = choice.get("finish_reason") or ("stop" if whole else "")
-            self._finish_reason = reason or self._finish_reason
+            self._finish_reason = str(reason) or self._finish_reason
         self._text.append(text)
         return text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -78,7 +79,7 @@ class Request:
 class ChatServer:
     """Gives `answers`, one a request; then what `always` says, else a good reply."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[Request] = []
         self.answers: list[Answer] = []
         self.always: Answer | None = None
@@ -145,7 +146,9 @@ class ChatServer:
                 pass  # clients that hang up are part of the tests
 
         self._http = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        if tls:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._http.server_address[1]}/v1"
 
     @contextmanager
     def serving(self) -> Iterator[ChatServer]:
