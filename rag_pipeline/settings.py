@@ -91,7 +91,7 @@ DEFAULT_EXCLUDE = [
     "**/node_modules/**",
     "**/__pycache__/**",
 ]
-"""Files that a source leaves out: locks of Office, shadows of macOS, and what tools put into folders
+"""Files that a source leaves out: locks of Office, shadows of macOS, and what tools leave in folders
 of code."""
 
 
@@ -536,6 +536,9 @@ class SyncSettings(Section):
     run_size: int = Field(default=500, ge=1, description="Documents in one Dagster run, at most")
     attempts: int = Field(
         default=2, ge=1, le=10, description="Tries per document at errors that may pass"
+    )
+    quarantine_after: int = Field(
+        default=5, ge=1, description="Failed syncs after which a document waits for `rag retry`"
     )
     max_cost_usd: float | None = Field(
         default=None,

@@ -171,16 +171,17 @@ def status(as_json: JsonOption = False) -> None:
     from rag_pipeline.sync.refresh import current_plan
 
     with open_database() as (settings, database):
-        stale = len(current_plan(settings, database).stale)
+        plan = current_plan(settings, database)
         with database.connection() as connection:
             counts = count_everything(connection)
             documents = list_documents(connection)
             roots = list_roots(connection)
     if as_json:
-        found = {"counts": counts, "stale": stale, "documents": documents, "folders": roots}
-        console.print_json(found)
+        quarantined = [state.source_hash for state in plan.failed]
+        found = {"counts": counts, "stale": len(plan.stale), "quarantined": quarantined}
+        console.print_json({**found, "documents": documents, "folders": roots})
     else:
-        console.print_status(counts, stale, documents, roots)
+        console.print_status(counts, plan, documents, roots)
 
 
 @app.command()

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +33,7 @@ from rag_pipeline.sync.progress import listening
 if TYPE_CHECKING:
     from rag_pipeline.answering import Answer
     from rag_pipeline.search import SearchResponse, SearchResult
+    from rag_pipeline.sync.plan import SyncPlan
 
 # No wrapping of our own: terminals wrap, and a program must get a hash or a path in one piece.
 out = Console(highlight=False, soft_wrap=True)
@@ -90,6 +99,8 @@ def sync_progress(enabled: bool) -> Iterator[Progress | None]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         console=err,
         transient=True,
     )
@@ -98,11 +109,15 @@ def sync_progress(enabled: bool) -> Iterator[Progress | None]:
         for stage, title in STAGE_TITLES.items()
     }
     counts = dict.fromkeys(STAGE_TITLES, 0)
+    begun: dict[str, float] = {}
 
     def show(step: Step) -> None:
         counts[step.stage] += step.pages or step.texts
         unit = "texts" if step.stage == "chunk_embeddings" else "pages"
+        seconds = time.monotonic() - begun.setdefault(step.stage, time.monotonic())
         detail = f"{counts[step.stage]} {unit}" if counts[step.stage] else ""
+        if detail and seconds > 1:
+            detail += f", {counts[step.stage] / seconds:.0f}/s"
         progress.update(tasks[step.stage], advance=step.documents, detail=detail)
 
     with progress, listening(show):
@@ -244,7 +259,9 @@ def print_answer(answer: Answer) -> None:
         )
 
 
-def print_status(counts: Any, stale: int, documents: Sequence[Any], roots: Sequence[Any]) -> None:
+def print_status(
+    counts: Any, plan: SyncPlan, documents: Sequence[Any], roots: Sequence[Any]
+) -> None:
     """Print how much the store holds, the folders, and every document that failed."""
     out.print(
         f"[bold]{counts.ready}[/] of {counts.documents} documents ready, {counts.pages} pages, "
@@ -252,16 +269,18 @@ def print_status(counts: Any, stale: int, documents: Sequence[Any], roots: Seque
         f"{counts.database_bytes / 2**20:.0f} MB in Postgres"
     )
     for root in roots:
-        out.print(f"folder     {safe(root.root)} [dim]({root.origin})[/]")
-    if stale:
-        out.print(f"[yellow]{stale} documents wait for the next sync[/]: run `rag sync`")
+        out.print(f"source     {safe(root.root)} [dim]({root.origin})[/]")
+    if plan.stale:
+        out.print(f"[yellow]{len(plan.stale)} documents wait for the next sync[/]: run `rag sync`")
+    quarantined = {state.source_hash for state in plan.failed}
     for document in documents:
         if document.status != "failed":
             continue
         out.print(f"[red]failed[/]     {safe(document.failure_reason)}")
+        waits = ", in quarantine until `rag retry`" if document.source_hash in quarantined else ""
         out.print(
             f"           [dim]{safe(', '.join(document.uris))}; tried {document.failure_count} "
-            f"time{'s' if document.failure_count > 1 else ''} at {document.failure_stage}[/]"
+            f"time{'s' if document.failure_count > 1 else ''} at {document.failure_stage}{waits}[/]"
         )
     warned = [document for document in documents if document.warnings]
     for document in warned:

@@ -149,7 +149,9 @@ def process_documents(
             continue
         settings = context.profiles.settings_of(state)
         fingerprints = context.profiles.fingerprints_of(state)
-        if len(source_hashes) > 1 and failed_for_good(state, fingerprints):
+        if len(source_hashes) > 1 and failed_for_good(
+            state, fingerprints, context.settings.sync.quarantine_after
+        ):
             job = _Job(state, settings, fingerprints, wanted, ())
             stage = state.failure_stage if state.failure_stage in wanted else wanted[-1]
             reason = f"{state.failure_reason} (failed before, not tried again)"
@@ -168,7 +170,7 @@ def check_cost(context: SyncContext, source_hashes: Sequence[str]) -> None:
     with context.database.connection() as connection:
         space = _space(context, connection)
         states = document_states(connection, space.space_id, source_hashes)
-    plan = sync_plan(states, context.profiles.fingerprints_of)
+    plan = sync_plan(states, context.profiles.fingerprints_of, settings.sync.quarantine_after)
     check_budget(estimate_plan(plan, settings, context.database), settings.sync.max_cost_usd)
 
 
@@ -185,8 +187,8 @@ def finish(context: SyncContext) -> None:
         ensure_index(connection, space)
         if space.state != "active" and not _is_other_pinned(connection, space):
             states = document_states(connection, space.space_id, None)
-            fingerprints_of = context.profiles.fingerprints_of
-            if not sync_plan(states, fingerprints_of):
+            limit = context.settings.sync.quarantine_after
+            if not sync_plan(states, context.profiles.fingerprints_of, limit):
                 activate_space(connection, space.space_id)
 
 

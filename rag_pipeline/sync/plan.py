@@ -133,7 +133,7 @@ class SyncPlan:
     states: dict[str, DocumentState] = field(default_factory=dict)
     """source_hash → what the store holds, of the stale ones."""
     failed: list[DocumentState] = field(default_factory=list)
-    """Failed before for a lasting reason, nothing changed since: not tried again."""
+    """In quarantine: failed for good or too often, and nothing changed since."""
     current: int = 0
 
     def __bool__(self) -> bool:
@@ -141,9 +141,14 @@ class SyncPlan:
 
 
 def sync_plan(
-    states: Iterable[DocumentState], fingerprints_of: Callable[[DocumentState], Mapping[str, str]]
+    states: Iterable[DocumentState],
+    fingerprints_of: Callable[[DocumentState], Mapping[str, str]],
+    quarantine_after: int,
 ) -> SyncPlan:
-    """Decide for every document what is to be done under its source's fingerprints."""
+    """Decide for every document what is to be done under its source's fingerprints.
+
+    A document that failed in `quarantine_after` syncs, for whatever reason, is not tried again.
+    """
     stale: dict[str, str] = {}
     why: dict[str, str] = {}
     known: dict[str, DocumentState] = {}
@@ -151,7 +156,7 @@ def sync_plan(
     current = 0
     for state in states:
         fingerprints = fingerprints_of(state)
-        if failed_for_good(state, fingerprints):
+        if failed_for_good(state, fingerprints, quarantine_after):
             failed.append(state)
         elif (stage := first_stale_stage(state, fingerprints)) is not None:
             stale[state.source_hash] = stage
@@ -174,11 +179,17 @@ def _why(state: DocumentState, stage: str, fingerprints: Mapping[str, str]) -> s
     return "rows of it are missing in the store"
 
 
-def failed_for_good(state: DocumentState, fingerprints: Mapping[str, str]) -> bool:
-    """Tell whether the document failed, and the same code and settings would fail again."""
+def failed_for_good(
+    state: DocumentState, fingerprints: Mapping[str, str], quarantine_after: int
+) -> bool:
+    """Tell whether the document is in quarantine.
+
+    It failed for a lasting reason, or again and again for one that should have passed; and the code
+    and settings that it failed under are still the same.
+    """
     return (
         state.status == "failed"
-        and bool(state.failure_permanent)
+        and (bool(state.failure_permanent) or state.failure_count >= quarantine_after)
         and state.failure_stage is not None
         and state.failure_fingerprint == fingerprints[state.failure_stage]
     )

@@ -49,7 +49,7 @@ def preview_sync(
     states = _states_after(changes, stored, stored_states(settings, database))
     if only:
         states = [state for state in states if not only.isdisjoint(state.roots)]
-    plan = sync_plan(states, Profiles(settings).fingerprints_of)
+    plan = sync_plan(states, Profiles(settings).fingerprints_of, settings.sync.quarantine_after)
     return Preview(changes, plan, found.problems)
 
 

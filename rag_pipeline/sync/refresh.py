@@ -51,7 +51,7 @@ def current_plan(
     states = stored_states(settings, database)
     if only_roots:
         states = [state for state in states if not set(only_roots).isdisjoint(state.roots)]
-    return sync_plan(states, Profiles(settings).fingerprints_of)
+    return sync_plan(states, Profiles(settings).fingerprints_of, settings.sync.quarantine_after)
 
 
 def stored_states(settings: Settings, database: Database) -> list[DocumentState]:

@@ -115,20 +115,20 @@ def ready(source_hash: str = "a" * 64, **changes: object) -> DocumentState:
 
 
 def test_a_current_document_is_left_alone() -> None:
-    plan = sync_plan([ready()], current)
+    plan = sync_plan([ready()], current, 5)
     assert plan.current == 1
     assert not plan
 
 
 def test_a_changed_stage_makes_itself_and_nothing_above_stale() -> None:
     changed = {**FINGERPRINTS, CHUNKS: "1:others:x", EMBEDDINGS: "1:settings:y"}
-    plan = sync_plan([ready()], lambda _: changed)
+    plan = sync_plan([ready()], lambda _: changed, 5)
     assert plan.stale == {"a" * 64: CHUNKS}
     assert plan.why == {"a" * 64: "the settings of contextual_chunks changed"}
 
 
 def test_rows_deleted_by_hand_are_noticed() -> None:
-    assert sync_plan([ready(is_intact=False)], current).stale == {"a" * 64: EMBEDDINGS}
+    assert sync_plan([ready(is_intact=False)], current, 5).stale == {"a" * 64: EMBEDDINGS}
 
 
 def test_a_lasting_failure_is_not_tried_again_until_the_code_changes() -> None:
@@ -139,11 +139,11 @@ def test_a_lasting_failure_is_not_tried_again_until_the_code_changes() -> None:
         failure_permanent=True,
         failure_fingerprint=FINGERPRINTS[BLOCKS],
     )
-    plan = sync_plan([failed], current)
+    plan = sync_plan([failed], current, 5)
     assert plan.failed == [failed]
     assert not plan.stale
     newer = {stage: f"2:settings:{stage}" for stage in STAGES}
-    assert sync_plan([failed], lambda _: newer).stale == {"a" * 64: BLOCKS}
+    assert sync_plan([failed], lambda _: newer, 5).stale == {"a" * 64: BLOCKS}
 
 
 def test_a_passing_failure_is_tried_again() -> None:
@@ -154,7 +154,21 @@ def test_a_passing_failure_is_tried_again() -> None:
         failure_permanent=False,
         failure_fingerprint=FINGERPRINTS[EMBEDDINGS],
     )
-    assert sync_plan([failed], current).stale == {"a" * 64: EMBEDDINGS}
+    assert sync_plan([failed], current, 5).stale == {"a" * 64: EMBEDDINGS}
+
+
+def test_a_document_that_fails_again_and_again_waits_for_a_retry() -> None:
+    failed = ready(
+        status="failed",
+        fingerprints={},
+        failure_stage=BLOCKS,
+        failure_permanent=False,
+        failure_fingerprint=FINGERPRINTS[BLOCKS],
+        failure_count=4,
+    )
+    assert sync_plan([failed], current, 5).stale == {"a" * 64: BLOCKS}
+    again = replace(failed, failure_count=5)
+    assert sync_plan([again], current, 5).failed == [again]
 
 
 def test_ranges_are_contiguous_and_bounded() -> None:
