@@ -91,8 +91,8 @@ DEFAULT_EXCLUDE = [
     "**/node_modules/**",
     "**/__pycache__/**",
 ]
-"""Files that a source leaves out: locks of Office, shadows of macOS, and what tools leave in folders
-of code."""
+"""Files that a source leaves out: locks of Office, shadows of macOS, and what tools put among
+code."""
 
 
 class Section(BaseModel):

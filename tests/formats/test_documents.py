@@ -98,7 +98,9 @@ def test_titles_language_and_trails(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(path for path in FORMATS.iterdir() if path.is_file() and path.suffix), ids=str
+    "path",
+    sorted(path for path in FORMATS.iterdir() if path.is_file() and path.suffix),
+    ids=lambda path: path.name,
 )
 def test_boxes_go_down_the_page(path) -> None:
     blocks = parsed(path.name).blocks

@@ -80,6 +80,7 @@ def test_utf8_always_comes_back(text: str) -> None:
         ("a.pdf", b"junk before %PDF-1.7", "pdf"),
         ("a.txt", "유틸".encode("utf-16-le") * 40, "text"),
         ("a.rtf", rb"{\rtf1 x}", "rtf"),
+        ("mail.txt", b"Date: today\nSubject: y\n\nA note.", "text"),
         ("a.doc", rb"{\rtf1 x}", "rtf"),
     ],
 )

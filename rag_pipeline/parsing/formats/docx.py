@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,11 +38,33 @@ def read_docx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     with library_errors(document):
         word = library.Document(str(path))
         # No languages: unstructured's own detection would read the whole text again.
-        found = partition(filename=str(path), languages=[""], infer_table_structure=True)
+        found = partition(file=_with_breaks(word), languages=[""], infer_table_structure=True)
         reader = _Reader(_Paragraphs(word))
     for element in found:
         reader.take(element)
     return Reading(reader.elements, title=title, page_count=reader.page)
+
+
+def _with_breaks(word: Any) -> io.BytesIO:
+    """The document with its hard page breaks as rendered ones, where it has no rendered ones.
+
+    Word records where its pages ended, and unstructured counts these marks. Other programs write
+    hard breaks alone.
+    """
+    body = word.element.body
+    if next(body.iter(f"{_WORD}lastRenderedPageBreak"), None) is None:
+        for mark in list(body.iter(f"{_WORD}br")):
+            if mark.get(f"{_WORD}type") == "page":
+                mark.addnext(mark.makeelement(f"{_WORD}lastRenderedPageBreak"))
+        for mark in list(body.iter(f"{_WORD}pageBreakBefore")):
+            if mark.get(f"{_WORD}val") not in ("0", "false", "off"):
+                run = mark.makeelement(f"{_WORD}r")
+                run.append(mark.makeelement(f"{_WORD}lastRenderedPageBreak"))
+                mark.getparent().addnext(run)
+    copy = io.BytesIO()
+    word.save(copy)
+    copy.seek(0)
+    return copy
 
 
 class _Paragraphs:

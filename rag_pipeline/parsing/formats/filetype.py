@@ -132,11 +132,11 @@ def file_type(path: Path, name: str) -> FileType:
     found = _by_content(path, head)
     if found.format == "text" and claimed in ("markdown", "csv", "code"):
         return FileType(claimed, found.description, code_language=SOURCE_CODE.get(ending, ""))
-    if found.format in ("html", "email") and claimed in ("markdown", "code", "text"):
-        # A README may begin with tags, and a note with `From:`.
-        if claimed != "text":
-            return FileType(claimed, "plain text", code_language=SOURCE_CODE.get(ending, ""))
-        return found if found.format == "html" else FileType("text", "plain text")
+    tags = found.format == "html" and claimed in ("markdown", "code")
+    headers = found.format == "email" and claimed in ("markdown", "code", "text")
+    if claimed and (tags or headers):
+        # A README or a template may begin with tags, and a note with `From:`.
+        return FileType(claimed, "plain text", code_language=SOURCE_CODE.get(ending, ""))
     if found.format == "unsupported" or claimed in (None, found.format):
         return found
     mismatch = f"the name ends with .{ending}, but by its content it is {found.description}"
