@@ -78,14 +78,13 @@ def print_chunking(chunking: Chunking) -> None:
         f"[bold]{safe(chunking.file)}[/]  [dim]{chunking.pages} pages, {children} chunks by "
         f"{chunking.strategy}, {len(chunks) - children} parents[/]"
     )
-    for row in chunks.itertuples():
-        pages = f"page {row.page_start}"
-        if row.page_end != row.page_start:
-            pages = f"pages {row.page_start}-{row.page_end}"
-        parent = "" if pd.isna(row.parent_index) else f", in {row.parent_index}"
+    for row in chunks.to_dict("records"):
+        first, last = row["page_start"], row["page_end"]
+        pages = f"page {first}" if first == last else f"pages {first}-{last}"
+        parent = "" if pd.isna(row["parent_index"]) else f", in {row['parent_index']}"
         out.print(
-            f"\n[bold]{row.chunk_index}[/] {safe(row.breadcrumb_trail)} "
-            f"[dim]{pages}, {row.kind}, {row.token_count} tokens{parent}[/]"
+            f"\n[bold]{row['chunk_index']}[/] {safe(row['breadcrumb_trail'])} "
+            f"[dim]{pages}, {row['kind']}, {row['token_count']} tokens{parent}[/]"
         )
-        if row.kind != SECTION:
-            out.print(safe(row.content))
+        if row["kind"] != SECTION:
+            out.print(safe(row["content"]))
