@@ -47,7 +47,8 @@ def reply_of(path: Path) -> Any:
                 texts[-1] = texts[-1][:-1] + "\n"
                 found = added.lines.add()
                 language = found.detected_languages.add()
-                language.language_code, language.confidence = "en", 1.0
+                korean = any("가" <= letter <= "힣" for word, _ in line for letter in word)
+                language.language_code, language.confidence = "ko" if korean else "en", 1.0
                 box = _around([box for _, box in line])
                 _place(found.layout, line_start, length, box, width, height)
             box = _around([box for line in paragraph for _, box in line])
@@ -84,7 +85,12 @@ def _lines(page: pdfium.PdfPage) -> list[list[tuple[str, Box]]]:
     word, boxes = "", []
     for index in range(text_page.count_chars()):
         character = text_page.get_text_range(index, 1)
-        if character.strip() and character not in "\ufffe\x02":
+        if character in "\ufffe\x02" and word:  # a hyphen that breaks the word over two lines
+            lines[-1].append((f"{word}-", _around(boxes)))
+            lines.append([])
+            word, boxes = "", []
+            continue
+        if character.strip():
             left, bottom, right, top = text_page.get_charbox(index)
             word += character
             boxes.append((left, height - top, right, height - bottom))
