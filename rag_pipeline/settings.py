@@ -369,6 +369,11 @@ class ChunkingSettings(Section):
         ge=0,
         description="Of either neighbour, indexed with a chunk for its words; not by contextual",
     )
+    llm_context: bool = Field(
+        default=False,
+        description="Ask the chat model for a sentence that places each chunk in its document; "
+        "embedded and searched with it",
+    )
     parent_tokens: int = Field(
         default=2048, ge=0, description="Token budget of a parent, a section's text; 0 = no parents"
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rag_pipeline.embedding_models import api_name
 from rag_pipeline.errors import BudgetError, ParseError
 from rag_pipeline.parsing.choice import Choice
 from rag_pipeline.parsing.opening import count_pages
@@ -106,7 +107,7 @@ def estimate_plan(
         documents.append(_estimate(state, plan, own, counts))
         on_document()
     embedding = settings.embedding
-    model = f"{embedding.provider}/{embedding.model}"
+    model = f"{embedding.provider}/{api_name(embedding.model)}"
     return SyncEstimate(documents, model, tuple(sorted(parsers)))
 
 
@@ -143,7 +144,7 @@ def _estimate(
         tokens = counts.all.get(state.source_hash) or round(pages * per_page)
     embedding = settings.embedding
     uses = [
-        Usage(embedding.provider, embedding.model, "embed_documents", tokens=tokens),
+        Usage(embedding.provider, api_name(embedding.model), "embed_documents", tokens=tokens),
         *choice.usage(),
     ]
     costs = [estimate_usd(usage, settings.prices) for usage in uses if usage.tokens or usage.pages]

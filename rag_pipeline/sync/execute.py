@@ -19,6 +19,7 @@ from rag_pipeline.errors import (
     EmbeddingError,
     ProviderError,
     RagError,
+    SettingsError,
     StoreError,
     UpstreamMissingError,
     WorkerCrashError,
@@ -277,8 +278,8 @@ class _Execution:
     def _take(self, job: _Job, result: StageResult) -> Iterator[Outcome]:
         """Fail, note, or queue for embedding what a worker returned."""
         self._ledger.note([UsageEntry(usage, job.source_hash, job.root) for usage in result.usage])
-        if isinstance(result.error, (StoreError, ProviderError)):
-            raise result.error  # a full disk or a bad key is no fault of this document
+        if isinstance(result.error, (StoreError, ProviderError, SettingsError)):
+            raise result.error  # a full disk, a bad key: no fault of this document
         if result.error is not None:
             yield self._fail(job, result.failed_stage or "", result.error, result.reports)
         elif result.prepared is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rag_pipeline.analysis import ANALYSIS_VERSION
 from rag_pipeline.chunking import CHUNKING_VERSION
+from rag_pipeline.chunking.contexts import PROMPT_VERSION
 from rag_pipeline.embedding import EMBEDDING_VERSION
 from rag_pipeline.parsing import PARSER_VERSION
 from rag_pipeline.parsing.parsers import create_parser
@@ -72,12 +73,14 @@ def why_stale(stage: str, stored: str | None, wanted: str) -> str:
 
 
 def _settings_read(settings: Settings) -> dict[str, Any]:
-    model = settings.embedding.model_dump(
-        mode="json", include={"provider", "model", "dimensions", "document_prefix"}
-    )
+    # A variant of one's own (prefix, limit, files) is part of the model's name.
+    model = settings.embedding.model_dump(include={"provider", "model", "dimensions"})
     chunks = settings.chunking.model_dump(mode="json")
     if settings.chunking.strategy == "semantic":
         chunks = {**chunks, "embedding": model}  # its borders are where the vectors turn
+    if settings.chunking.llm_context:
+        chat = settings.chat
+        chunks = {**chunks, "chat": [chat.provider, chat.model, chat.temperature, PROMPT_VERSION]}
     return {
         BLOCKS: settings.parsing.model_dump(mode="json"),
         STRUCTURE: settings.structure.model_dump(mode="json"),

@@ -22,6 +22,7 @@ from rag_pipeline.store.sources import (
     list_sources,
     register_roots,
 )
+from rag_pipeline.sync.contexts import contexts_key
 from rag_pipeline.sync.fingerprints import STAGES
 from rag_pipeline.sync.places import configured_roots
 from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes, sync_plan
@@ -110,6 +111,7 @@ def refresh_sources(
         # After the commit: a frame without a document is harmless, the reverse would be work lost.
         artifacts = ArtifactStore(settings.artifacts_location)
         artifacts.delete(orphans, STAGES)
-        # Raw replies hold the document's text: it goes with the document.
-        artifacts.delete_below([f"document_ai/{source_hash}" for source_hash in orphans])
+        # Replies of services hold the document's text: they go with the document.
+        for source_hash in orphans:
+            artifacts.delete_below([f"document_ai/{source_hash}", contexts_key(source_hash)])
     return RefreshResult(changes, found.problems, len(found.files), hashes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.analysis import to_search_vectors
+from rag_pipeline.chat import ChatModel
 from rag_pipeline.chunking import chunk, embedded_text
 from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.errors import (
@@ -21,12 +23,13 @@ from rag_pipeline.errors import (
     RagError,
     UpstreamMissingError,
 )
-from rag_pipeline.frames import SECTION
+from rag_pipeline.frames import FURNITURE_ROLES, SECTION
 from rag_pipeline.parsing import Parser
 from rag_pipeline.parsing.parsers import create_parser
-from rag_pipeline.settings import EmbeddingSettings, Settings
+from rag_pipeline.settings import ChatSettings, EmbeddingSettings, Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
+from rag_pipeline.sync.contexts import open_chat, place_in_document
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
 from rag_pipeline.usage import Usage, UsageMeter
 
@@ -150,8 +153,7 @@ def _run_stage(
             raise ChangedMeanwhileError(
                 "changed while it was read", document=task.name, hint="run `rag sync` again"
             )
-        for usage in parsed.usage:
-            _METER.add(usage)
+        _count(parsed.usage)
         document = {
             "title": parsed.title,
             "page_count": parsed.page_count,
@@ -172,8 +174,24 @@ def _run_stage(
         title=document["title"],
         embed=embedder.embed_documents,
     )
-    for usage in embedder.take_usage():
-        _METER.add(usage)
+    if settings.chunking.llm_context:
+        chat = _worker_chat(settings.chat)
+        body = "\n".join(frame.loc[~frame["role"].isin(FURNITURE_ROLES), "text"])
+        try:
+            chunks, warnings = place_in_document(
+                chunks,
+                body,
+                document["title"],
+                task.source_hash,
+                chat,
+                settings.chat,
+                ArtifactStore(settings.artifacts_location),
+                embedder.count_tokens,
+            )
+        finally:
+            _count(chat.take_usage())
+        document = {**document, "warnings": [*document["warnings"], *warnings]}
+    _count(embedder.take_usage())
     metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
     return chunks, document, metadata
 
@@ -239,6 +257,11 @@ _METER = UsageMeter()
 _PARSERS: dict[str, Parser] = {}
 
 
+def _count(usages: Iterable[Usage]) -> None:
+    for usage in usages:
+        _METER.add(usage)
+
+
 def _worker_parser(settings: Settings) -> Parser:
     """Keep one per process and kind of source: a service's connections and limits are its."""
     parsing, service = settings.parsing, settings.document_ai
@@ -247,6 +270,12 @@ def _worker_parser(settings: Settings) -> Parser:
         replies = ArtifactStore(settings.artifacts_location)
         _PARSERS[key] = create_parser(parsing, service, replies, meter=_METER)
     return _PARSERS[key]
+
+
+@lru_cache(maxsize=1)
+def _worker_chat(settings: ChatSettings) -> ChatModel:
+    """Keep one per process: its limits are its."""
+    return open_chat(settings)
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from rag_pipeline.store.usage import usage_totals
 from rag_pipeline.sync.estimate import estimate_plan
 from rag_pipeline.sync.places import given_root
 from rag_pipeline.sync.preview import preview_sync
+from tests.chat.chat_server import Answer, ChatServer, whole
 from tests.embedding.provider_server import ProviderServer
 from tests.pdfs import make_pdf
 
@@ -250,3 +252,34 @@ def test_a_source_elsewhere(
     assert (document.uris, document.status) == (["memory:///remote/oil.pdf"], "ready")
     assert not any((settings.data_path / "spool").iterdir())
     memory.store.clear()
+
+
+def test_contexts_are_asked_for_once_and_embedded(
+    service: ProviderServer,
+    sync_with: SyncWith,
+    database: Database,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    with ChatServer().serving() as chat:
+        chat.always = Answer(whole("Context: About the yearly oil service of the compressor."))
+        monkeypatch.setenv("RAG_CHAT__BASE_URL", chat.url)
+        monkeypatch.setenv("RAG_CHAT__MODEL", "small")
+        monkeypatch.setenv("RAG_CHUNKING__LLM_CONTEXT", "true")
+        assert sync_with().documents_done == 1
+        context = "About the yearly oil service of the compressor."
+        (text,) = service.sent
+        assert text.splitlines()[:2] == ["Oil", context]
+        assert len(chat.requests) == 1
+        assert "Change the oil every year." in chat.requests[0].body["messages"][1]["content"]
+        settings = Settings.load(Path(os.environ["RAG_HOME"]))
+        found = Searcher(database, settings).search("compressor", weights={"text": 1.0}).results
+        assert len(found) == 1, "words of the context are found"
+        with database.connection() as connection:
+            assert connection.execute("SELECT context FROM chunk").fetchall() == [(context,)]
+            totals = {total.group: total.tokens for total in usage_totals(connection, "provider")}
+            connection.execute("UPDATE document SET fingerprints = '{}'")
+        assert totals["chat/small"] == 11
+        assert sync_with().documents_done == 1
+        assert len(chat.requests) == 1, "the reply was kept"
