@@ -17,6 +17,9 @@ from rag_pipeline.store.sources import SourceFile, SourceRoot
 from rag_pipeline.sync.places import is_plain
 from rag_pipeline.text import clean_text
 
+IGNORE_FILE = ".ragignore"
+"""Globs of what a local folder itself leaves out, whoever syncs it."""
+
 
 @dataclass
 class Listing:
@@ -48,7 +51,7 @@ def list_local(root: SourceRoot, inner: Set[str], *, was_file: bool = False) -> 
             listing.missing = "is not there"
         return listing
     unlistable: list[OSError] = []
-    takes = _filter(root)
+    takes = _filter(root, _ignored(base, listing))
     listing.is_empty = not any(base.iterdir())
     for path in _walk(base, inner, unlistable):
         if takes(path.relative_to(base).as_posix()):
@@ -137,10 +140,26 @@ def _walk(base: Path, inner: Set[str], unlistable: list[OSError]) -> Iterator[Pa
             yield Path(folder) / name
 
 
-def _filter(root: SourceRoot) -> Any:
+def _ignored(base: Path, listing: Listing) -> tuple[str, ...]:
+    """Return the globs of the folder's IGNORE_FILE: one a line, `#` begins a comment.
+
+    They are relative to the folder; a name that ends with a slash is a folder.
+    """
+    file = base / IGNORE_FILE
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    except OSError as error:
+        listing.problems.append((str(file), error.strerror or str(error)))
+        return ()
+    lines = [line.strip() for line in text.splitlines()]
+    globs = [line for line in lines if line and not line.startswith("#")]
+    return tuple(f"{glob}**" if glob.endswith("/") else glob for glob in globs)
+
+
+def _filter(root: SourceRoot, ignored: tuple[str, ...] = ()) -> Any:
     """Return a function that tells whether the root's globs take a relative path."""
     include = _pattern(root.include)
-    exclude = _pattern(root.exclude)
+    exclude = _pattern((*root.exclude, *ignored))
 
     def takes(relative: str) -> bool:
         return bool(include and include.match(relative)) and not (

@@ -26,6 +26,23 @@ def test_globs_take_and_leave_out(tmp_path: Path) -> None:
     assert names(tmp_path, scan([root], {}).files) == ["B.PDF", "a.pdf", "sub/c.pdf"]
 
 
+def test_a_folder_says_itself_what_to_leave_out(tmp_path: Path) -> None:
+    for name in ("a.pdf", "notes.md", "sub/notes.md", "old/b.pdf", "sub/old/c.pdf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    (tmp_path / ".ragignore").write_text("# drafts\n\nold/\nnotes.md\n", encoding="utf-8")
+    found = scan([SourceRoot(str(tmp_path))], {}).files
+    assert names(tmp_path, found) == ["a.pdf", "sub/notes.md", "sub/old/c.pdf"]
+
+
+def test_every_format_is_taken_and_tools_folders_are_not(tmp_path: Path) -> None:
+    taken = ["a.PDF", "b.docx", "c.eml", "sub/d.md", "sub/e.py"]
+    for name in (*taken, "~$b.docx", ".git/x.md", "sub/node_modules/y.js", "rag.toml", "f.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    assert names(tmp_path, scan([SourceRoot(str(tmp_path))], {}).files) == taken
+
+
 def test_hash_is_sha256_of_the_bytes(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"abc")
     (found,) = scan([SourceRoot(str(tmp_path))], {}).files
