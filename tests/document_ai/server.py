@@ -18,6 +18,7 @@ import pypdfium2 as pdfium
 from google.cloud import documentai_v1 as documentai
 from google.longrunning import operations_pb2
 from google.protobuf import any_pb2, duration_pb2
+from google.protobuf.json_format import MessageToDict
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 SERVICE = "google.cloud.documentai.v1.DocumentProcessorService"
@@ -54,6 +55,8 @@ class Call:
     imageless: bool
     fields: list[str]
     name: str
+    options: dict[str, Any]
+    """Those that are set."""
     seconds: float
 
 
@@ -69,6 +72,8 @@ class DocumentAiServer:
     """A file of some pages is answered with numbers from 1, as the service does."""
     find_pages: Callable[[bytes], list[int]] | None = None
     """Which pages of the source a file of some pages holds; by default those its text says."""
+    answer: Callable[[bytes], Any] | None = None
+    """Makes the raw `Document` for the file that is sent, instead of pages of `reply`."""
     run_job: Callable[[documentai.BatchProcessRequest], None] | None = None
     """Writes what a batch job writes."""
     calls: list[Call] = field(default_factory=list)
@@ -156,6 +161,10 @@ class DocumentAiServer:
                     request.imageless_mode,
                     list(request.field_mask.paths),
                     request.name,
+                    MessageToDict(
+                        documentai.ProcessOptions.pb(request.process_options),
+                        preserving_proto_field_name=True,
+                    ),
                     time.monotonic(),
                 )
             )
@@ -174,7 +183,10 @@ class DocumentAiServer:
                     f"Document pages exceed the limit: {self.max_pages} got {count}",
                 ),
             )
-        document = self._answer(content, selected, sent)
+        if self.answer is not None:
+            document = self.answer(content)
+        else:
+            document = self._answer(content, selected, sent)
         if fault.change:
             fault.change(document)
         response = documentai.ProcessResponse()

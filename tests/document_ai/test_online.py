@@ -380,6 +380,50 @@ def test_a_document_without_text_says_so(tmp_path: Path, settings_for: SettingsM
     assert len(server.calls) == 1
 
 
+def tree_of(content: bytes) -> Document:
+    """What the layout parser says of pages of a manual: it counts the pages of the file it got."""
+    blocks = []
+    for number, code in enumerate(page_codes(content), start=1):
+        span = {"page_start": number, "page_end": number}
+        text = {"text": f"Page {code} of it.", "type_": "paragraph"}
+        below = [{"text_block": text, "page_span": span}]
+        head = {"text": f"Assembly {code}", "type_": "heading-1", "blocks": below}
+        blocks.append({"text_block": head, "page_span": span})
+    return Document.pb(Document(document_layout={"blocks": blocks}))
+
+
+def test_the_layout_parser_gets_files_of_its_pages(
+    manual: Path, replies: FolderReplies, settings_for: SettingsMaker
+) -> None:
+    with DocumentAiServer(reply_of(manual), answer=tree_of) as server:
+        settings = settings_for(server, processor_type="layout_parser")
+        parsed = DocumentAiParser(settings, replies=replies).parse(manual)
+    assert sorted(call.sent_pages for call in server.calls) == [10, 15, 15]
+    assert not any(call.pages for call in server.calls)
+    assert server.calls[0].options == {"layout_config": {"return_bounding_boxes": True}}
+    assert parsed.blocks["page_number"].tolist() == [p for p in range(1, 41) for _ in range(2)]
+    assert parsed.blocks["text"].iloc[::2].tolist() == [f"Assembly {p}" for p in range(1, 41)]
+    assert parsed.blocks["level_hint"].iloc[::2].tolist() == [1] * 40
+    assert parsed.usage == [Usage("document_ai", "layout_parser", "parse", requests=3, pages=40)]
+
+
+def test_a_page_missing_from_the_tree_is_a_fault(
+    short: Path, replies: FolderReplies, settings_for: SettingsMaker
+) -> None:
+    """Blank pages have no blocks: page 3 shows text, so that it is none."""
+
+    def without_the_last(document: Document) -> None:
+        del document.document_layout.blocks[-1]
+
+    with DocumentAiServer(
+        reply_of(short), [Fault(change=without_the_last)], answer=tree_of
+    ) as server:
+        settings = settings_for(server, processor_type="layout_parser")
+        with pytest.raises(ParserServiceError, match="page 3 has text to be seen"):
+            DocumentAiParser(settings, replies=replies).parse(short)
+        assert replies.names() == []
+
+
 def test_no_processor_is_a_settings_error() -> None:
     with pytest.raises(SettingsError, match=r"document_ai\.project is not set"):
         DocumentAiParser(DocumentAiSettings())
@@ -393,7 +437,12 @@ def test_requests_name_version_and_options(short: Path, settings_for: SettingsMa
             server, location="eu", processor_version="rc", language_hints=["ko"], style_info=True
         )
         parsed = DocumentAiParser(settings).parse(short)
+        DocumentAiParser(settings_for(server)).parse(short)
+        DocumentAiParser(settings_for(server, processor_type="form_parser")).parse(short)
     assert server.calls[0].name == "projects/p/locations/eu/processors/1f/processorVersions/rc"
+    assert server.calls[0].options["ocr_config"]["hints"] == {"language_hints": ["ko"]}
+    assert server.calls[0].options["ocr_config"]["premium_features"]["compute_style_info"]
+    assert server.calls[1].options == server.calls[2].options == {}
     assert parsed.usage == [
         Usage("document_ai", "ocr", "parse", requests=1, pages=3),
         Usage("document_ai", "ocr_add_on", "parse", pages=3),

@@ -109,7 +109,8 @@ def process_options(
         ocr.premium_features = documentai.OcrConfig.PremiumFeatures(
             compute_style_info=settings.style_info, enable_math_ocr=settings.math
         )
-    options.ocr_config = ocr
+    if ocr != documentai.OcrConfig():
+        options.ocr_config = ocr  # processors other than OCR and forms refuse even an empty one
     return options
 
 

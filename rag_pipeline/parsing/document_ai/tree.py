@@ -19,6 +19,11 @@ from rag_pipeline.parsing.markers import starts_with_bullet, starts_with_number
 from rag_pipeline.text import one_line
 
 _HEADING = re.compile(r"^heading-(\d+)$")
+_PAGE_NUMBER = re.compile(
+    r"^\W*(?:page|seite|p\.|pagina|página|페이지|第)?\s*(?:\d{1,4}|[ivxl]{1,7})"
+    r"(?:\s*(?:/|of|von|de|sur)\s*\d{1,4})?\s*(?:쪽|페이지|页|頁|ページ)?\W*$",
+    re.IGNORECASE,
+)
 _EDGE_BOXES: dict[str, Box] = {"header": (0.0, 0.0, 1.0, 0.05), "footer": (0.0, 0.95, 1.0, 1.0)}
 """Where running heads and feet stand when no box is given: structure knows them by their place."""
 RUNNING_DEPTH = 3
@@ -54,17 +59,18 @@ def _place_running_heads(rows: Sequence[Row]) -> None:
     ]
     found: dict[str, set[int]] = {}
     for row, _ in edges:
-        found.setdefault(_without_numbers(row.text), set()).add(row.page)
+        found.setdefault(_key(row.text), set()).add(row.page)
     needed = max(RUNNING_PAGES, RUNNING_SHARE * len(pages))
     for row, is_top in edges:
-        if len(found[_without_numbers(row.text)]) >= needed:
+        if len(found[_key(row.text)]) >= needed:
             row.level = None
             if row.box == WHOLE_PAGE:
                 row.box = _EDGE_BOXES["header" if is_top else "footer"]
 
 
-def _without_numbers(text: str) -> str:
-    return re.sub(r"\d+", "#", text.lower())
+def _key(text: str) -> str:
+    """What repeats: the same words; page numbers are all alike, while `Step 2` is not `Step 3`."""
+    return "#" if _PAGE_NUMBER.match(text) else text.lower()
 
 
 def tree_rows(blocks: Sequence[Any], sizes: PageSizes) -> Iterator[Row]:
