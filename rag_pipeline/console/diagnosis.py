@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from rag_pipeline.console.output import out, safe
 from rag_pipeline.embedding import create_embedder
@@ -32,7 +33,9 @@ def diagnose(settings: Settings) -> list[Check]:
     checks = [
         _run("Python", _python),
         _run("disk", lambda: _disk(settings)),
-        _run("local model", lambda: _model(settings)),
+        _run("embedding model", lambda: _model(settings)),
+        _run("chat model", lambda: _chat(settings)),
+        _run("readers", _readers),
     ]
     try:
         database = Database.open(settings)
@@ -43,7 +46,7 @@ def diagnose(settings: Settings) -> list[Check]:
         checks.append(_run("Postgres", lambda: _postgres(database)))
         checks.append(_run("pgvector", lambda: _pgvector(database)))
         checks.append(_run("Korean in pg_trgm", lambda: _trigrams(database)))
-        checks.append(_run("folders", lambda: _folders(database)))
+        checks.append(_run("sources", lambda: _folders(database)))
     finally:
         database.close()
     return checks
@@ -79,7 +82,37 @@ def _disk(settings: Settings) -> tuple[bool, str]:
 def _model(settings: Settings) -> tuple[bool, str]:
     embedder = create_embedder(settings.embedding, settings.data_path / "models")
     vector = embedder.embed_query("oil filter")
-    return len(vector) == embedder.dimensions, f"{embedder.model}, {len(vector)} dimensions"
+    detail = f"{embedder.provider}/{embedder.model}, {len(vector)} dimensions"
+    return len(vector) == embedder.dimensions, detail
+
+
+def _chat(settings: Settings) -> tuple[bool, str]:
+    """Say which chat model is set; it is not called, because that may cost."""
+    chat = settings.chat
+    if not chat.model:
+        return True, "none: answers are quoted from the documents"
+    return True, f"{chat.provider}/{chat.model} (not called)"
+
+
+def _readers() -> tuple[bool, str]:
+    """Say which optional readers are installed."""
+    readers = {
+        "Tesseract for scans": shutil.which("tesseract") is not None,
+        "pdf-oxide for odd fonts": find_spec("pdf_oxide") is not None,
+        "Office files": find_spec("unstructured") is not None,
+        "Document AI": _has_module("google.cloud.documentai"),
+    }
+    missing = [name for name, is_there in readers.items() if not is_there]
+    there = [name for name, is_there in readers.items() if is_there]
+    detail = f"PDF, web, e-mail, Markdown, text{''.join(f', {name}' for name in there)}"
+    return True, detail + (f"; not installed: {', '.join(missing)}" if missing else "")
+
+
+def _has_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # a parent package is missing
+        return False
 
 
 def _postgres(database: Database) -> tuple[bool, str]:
@@ -117,10 +150,12 @@ def _folders(database: Database) -> tuple[bool, str]:
     from pathlib import Path
 
     from rag_pipeline.store.sources import list_roots
+    from rag_pipeline.sync.places import kind_of
 
     with database.connection() as connection:
         roots = list_roots(connection)
-    missing = [root.root for root in roots if not Path(root.root).exists()]
+    local = [root.root for root in roots if kind_of(root.root) == "local"]
+    missing = [root for root in local if not Path(root).exists()]
     if missing:
         return False, f"not there: {', '.join(missing)}; mount them or `rag sources remove` them"
     return True, f"{len(roots)} known"
