@@ -3,9 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV_VERSION := 0.13.9
+BASE := $(VENV)/.installed-base
 STAMP := $(VENV)/.installed
 
-.PHONY: demo dev test check format docs lock clean help
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header --group build
+
+.PHONY: demo dev extras test check format docs lock clean help
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -15,18 +19,26 @@ $(BIN)/python:
 	@echo "Creating $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 
-$(STAMP): requirements.lock pyproject.toml | $(BIN)/python
+$(BASE): requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies (about 250 MB at first) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes requirements.lock
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(STAMP) ## sync samples/, search in two languages, one cited answer
+$(STAMP): requirements-dev.lock $(BASE)
+	@echo "Installing every optional part and the tools of the tests (about 400 MB more at first) ..."
+	@$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes requirements-dev.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(BASE) ## sync samples/, search in two languages, one cited answer
 	@$(BIN)/rag demo
 
-dev: $(STAMP) ## Dagster's UI on the same data
+dev: $(BASE) ## Dagster's UI on the same data
 	@$(BIN)/dagster dev -m rag_pipeline.definitions
+
+extras: $(STAMP) ## install every optional part: Office files, services, object stores
 
 test: $(STAMP) ## the tests
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -44,10 +56,10 @@ format: $(STAMP) ## format and mend what can be mended
 docs: $(STAMP) ## renew the tables in docs/ that are made from the code
 	@$(BIN)/python -m rag_pipeline.console.reference
 
-lock: | $(BIN)/python ## renew requirements.lock
+lock: | $(BIN)/python ## renew both lock files; what the tests run with is what a demo gets
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
-		--no-emit-index-url --no-header --group dev pyproject.toml --output-file requirements.lock
+	@$(COMPILE) --upgrade --group dev --all-extras pyproject.toml --output-file requirements-dev.lock
+	@$(COMPILE) --constraint requirements-dev.lock pyproject.toml --output-file requirements.lock
 
 clean: ## remove caches; the data in .rag/ and .dagster/ stays
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
