@@ -57,6 +57,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "sentence 150": {"strategy": "sentence", "target_tokens": 150, "overlap_tokens": 0},
     "paragraph 200": {"strategy": "paragraph", "target_tokens": 200},
     "by_headers 200": {"strategy": "by_headers", "target_tokens": 200},
+    "recursive 200, min 0": {"strategy": "recursive", "target_tokens": 200, "min_tokens": 0},
     "recursive 200": {"strategy": "recursive", "target_tokens": 200},
     "code 200": {"strategy": "code", "target_tokens": 200},
     "semantic 200": {"strategy": "semantic", "target_tokens": 200},
