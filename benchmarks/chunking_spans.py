@@ -33,14 +33,16 @@ class Locator:
 
     def spans(self, chunks: Iterable[str]) -> Iterator[Span]:
         """Yield the span of each chunk, in the text's order; overlaps are allowed."""
-        start = 0
+        start = end = 0
         for chunk in chunks:
             bare = "".join(chunk.split())
-            found = self._bare.find(bare, start)
+            # Without an overlap a chunk begins where the last one ends.
+            follows = self._bare.startswith(bare, end)
+            found = end if follows else self._bare.find(bare, start)
             if found < 0:
                 raise ValueError(f"{self._name} has no such text: {chunk[:80]!r}")
             yield self._name, self._offsets[found], self._offsets[found + len(bare) - 1] + 1
-            start = found + 1
+            start, end = found + 1, found + len(bare)
 
 
 def score(
