@@ -59,6 +59,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "by_headers 200": {"strategy": "by_headers", "target_tokens": 200},
     "recursive 200, min 0": {"strategy": "recursive", "target_tokens": 200, "min_tokens": 0},
     "recursive 200": {"strategy": "recursive", "target_tokens": 200},
+    "recursive 165": {"strategy": "recursive", "target_tokens": 165},
     "code 200": {"strategy": "code", "target_tokens": 200},
     "semantic 200": {"strategy": "semantic", "target_tokens": 200},
 }
