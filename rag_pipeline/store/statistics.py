@@ -1,4 +1,4 @@
-"""Corpus statistics of BM25, and the counts of `rag status`."""
+"""The lexemes of the corpus, and the counts of `rag status`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ class Counts:
 
 
 def refresh_statistics(connection: Connection[TupleRow]) -> bool:
-    """Count lexemes and lengths anew if chunks changed since; return whether they had.
+    """Bring the list of lexemes up to date if chunks changed since; return whether they had.
 
-    In the caller's transaction: searches see the old counts or the new.
+    Searches do not wait for it: postings and their counts change with the chunks. What is done here
+    is what may come later: postings of chunks that are gone are cleared away, and the table
+    `lexeme`, which corrects typing errors, learns new words. In the caller's transaction.
     """
     if not queries.are_statistics_stale(connection):
         return False
-    queries.clear_lexemes(connection)
+    queries.compact_postings(connection)
     queries.fill_lexemes(connection)
+    queries.drop_lexemes(connection)
     queries.refresh_corpus_statistics(connection)
     return True
 

@@ -1,16 +1,23 @@
 -- name: lock_sync()$
 SELECT pg_try_advisory_lock(hashtextextended('rag_pipeline sync', 0));
 
--- name: clear_lexemes()!
-DELETE FROM lexeme;
+-- name: compact_postings()$
+SELECT compact_postings();
 
 -- name: fill_lexemes()!
-INSERT INTO lexeme (lexeme, document_frequency)
-SELECT word, ndoc FROM ts_stat('SELECT search_vector FROM chunk');
+-- Rows that stayed the same are not written again: the trigram index is dear to keep.
+INSERT INTO lexeme AS l (lexeme, document_frequency)
+SELECT lexeme, sum(chunk_count) FROM posting GROUP BY lexeme
+ON CONFLICT (lexeme) DO UPDATE SET document_frequency = excluded.document_frequency
+WHERE l.document_frequency <> excluded.document_frequency;
+
+-- name: drop_lexemes()!
+DELETE FROM lexeme AS l WHERE NOT EXISTS (SELECT 1 FROM posting AS p WHERE p.lexeme = l.lexeme);
 
 -- name: refresh_corpus_statistics()!
 INSERT INTO corpus_statistics (one_row, chunk_count, lexeme_total, refreshed_at)
-SELECT true, count(*), coalesce(sum(lexeme_count), 0), now() FROM chunk
+SELECT true, coalesce(sum(chunk_count), 0), coalesce(sum(lexeme_total), 0), now()
+FROM posting_bucket
 ON CONFLICT (one_row) DO UPDATE
 SET is_stale = false, chunk_count = excluded.chunk_count, lexeme_total = excluded.lexeme_total,
     refreshed_at = excluded.refreshed_at;
