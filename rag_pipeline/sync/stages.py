@@ -15,7 +15,7 @@ import pandas as pd
 
 from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.chat import ChatModel
-from rag_pipeline.chunking import chunk, embedded_text
+from rag_pipeline.chunking import chunk, embedded_text, indexed_texts
 from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.errors import (
     ChangedMeanwhileError,
@@ -26,7 +26,7 @@ from rag_pipeline.errors import (
 from rag_pipeline.frames import FURNITURE_ROLES, SECTION
 from rag_pipeline.parsing import Parser
 from rag_pipeline.parsing.parsers import create_parser
-from rag_pipeline.settings import ChatSettings, EmbeddingSettings, Settings
+from rag_pipeline.settings import ChatSettings, ChunkingSettings, EmbeddingSettings, Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.contexts import open_chat, place_in_document
@@ -68,7 +68,7 @@ class PreparedChunks:
     chunks: pd.DataFrame
     sections: pd.DataFrame
     texts: list[str]
-    """What is embedded and searched of each chunk: trail, context and content."""
+    """What is embedded of each chunk: trail, context and content."""
     search_vectors: list[str]
     lexeme_counts: list[int]
     document: dict[str, Any]
@@ -109,7 +109,8 @@ def _run_stages(task: StageTask) -> StageResult:
             done = stage
             if stage == EMBEDDINGS:
                 assert frame is not None
-                return StageResult(task.source_hash, reports, _prepare(frame, document))
+                prepared = _prepare(frame, document, task.settings.chunking)
+                return StageResult(task.source_hash, reports, prepared)
             frame, document, metadata = _run_stage(stage, task, frame, document)
             artifacts.write(stage, task.source_hash, frame, task.fingerprints[stage], document)
             metadata = {"pages": document["page_count"], **metadata}
@@ -155,7 +156,7 @@ def _run_stage(
             )
         _count(parsed.usage)
         document = {
-            "title": parsed.title,
+            "title": parsed.title or _code_title(parsed.blocks, task.name),
             "page_count": parsed.page_count,
             "language": parsed.language,
             "warnings": list(parsed.warnings),
@@ -194,6 +195,13 @@ def _run_stage(
     _count(embedder.take_usage())
     metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
     return chunks, document, metadata
+
+
+def _code_title(blocks: pd.DataFrame, name: str) -> str | None:
+    """Return the file's name for source code, which has no title of its own."""
+    if "code_language" in blocks and blocks["code_language"].notna().any():
+        return name
+    return None
 
 
 def _current_path(task: StageTask) -> Path:
@@ -237,7 +245,9 @@ def _structure_metadata(structured: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _prepare(frame: pd.DataFrame, document: dict[str, Any]) -> PreparedChunks:
+def _prepare(
+    frame: pd.DataFrame, document: dict[str, Any], settings: ChunkingSettings
+) -> PreparedChunks:
     is_section = frame["kind"] == SECTION
     chunks = frame[~is_section].reset_index(drop=True)
     texts = [
@@ -246,7 +256,8 @@ def _prepare(frame: pd.DataFrame, document: dict[str, Any]) -> PreparedChunks:
             chunks["breadcrumb_trail"], chunks["context"], chunks["content"], strict=True
         )
     ]
-    vectors, counts = to_search_vectors(texts, document["language"])
+    words = indexed_texts(chunks, settings)
+    vectors, counts = to_search_vectors(words, document["language"])
     return PreparedChunks(chunks, frame[is_section], texts, vectors, counts, document)
 
 
