@@ -22,7 +22,7 @@ QUESTION = "What does error code E-07 mean?"
 
 NEXT_STEPS = """\
 [bold]Try next[/]  (the command lies in .venv/bin; `source .venv/bin/activate` puts it on the path)
-  rag sync FOLDER              your own PDFs
+  rag sync FOLDER              your own documents
   rag search "…" --explain     where each score comes from
   rag ask "…"                  an answer with citations
   rag inspect FILE             outline and roles of one file
