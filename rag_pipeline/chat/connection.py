@@ -14,8 +14,9 @@ import requests
 from urllib3.exceptions import NewConnectionError
 
 from rag_pipeline.chat.endpoint import Endpoint
-from rag_pipeline.chat.faults import Fault, RefusedRequest, problem_of, retry_after_of
+from rag_pipeline.chat.faults import Fault, RefusedRequest, problem_of
 from rag_pipeline.errors import ProviderError
+from rag_pipeline.remote import retry_after
 
 CONNECT_SECONDS = 10.0
 """A server that does not even take the call by then is not there."""
@@ -97,7 +98,7 @@ class Connection:
         except requests.RequestException:
             body = b""  # the status says enough
         problem = problem_of(body, self._endpoint)
-        return RefusedRequest(response.status_code, problem, retry_after_of(response.headers))
+        return RefusedRequest(response.status_code, problem, retry_after(response.headers))
 
     def _fault(self, error: requests.RequestException) -> Fault:
         """Say in a few words what happened; the library's own sentences quote its objects."""

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.errors import ChatError, ProviderError
+from rag_pipeline.remote import BAD_KEY, NO_QUOTA
 
 LONGEST_MESSAGE = 300
 """Characters of a server's message that are shown."""
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
 _WRONG_ADDRESS = frozenset({404, 405, 410, 501, 505})
-# Not "quota" or "billing" alone: these stand in ordinary rate limits too.
-_NO_MONEY = re.compile(
-    r"insufficient[_ ](quota|balance|credit|funds)|billing_(hard_limit_reached|not_active)", re.I
-)
-_BAD_KEY = re.compile(r"api[_ ]?key (not valid|expired|invalid)|invalid api[_ ]?key", re.IGNORECASE)
 _NO_MODEL = re.compile(
     r"model_not_found|model\b.{0,80}\b(not found|not exist)|(invalid|unknown) model", re.I
 )
@@ -118,11 +113,11 @@ def fault_of(endpoint: Endpoint, answer: RefusedRequest) -> Fault:
     status, problem = answer.status, answer.problem
     text = f"{endpoint.provider} answered {status}: {problem.message or 'no reason given'}"
     words = f"{problem.code} {problem.message}"
-    if status == 402 or _NO_MONEY.search(words):
+    if status == 402 or NO_QUOTA.search(words):
         raise ProviderError(text, hint=endpoint.quota_hint)
     if status in _TRANSIENT or (status >= 500 and status not in _WRONG_ADDRESS):
         return Fault(text, retry_after=answer.retry_after)
-    if status in (401, 403) or _BAD_KEY.search(problem.message):
+    if status in (401, 403) or BAD_KEY.search(problem.message):
         raise ProviderError(text, hint=endpoint.key_hint)
     if status == 413 or _TOO_LONG.search(words):
         raise ChatError(
@@ -132,21 +127,3 @@ def fault_of(endpoint: Endpoint, answer: RefusedRequest) -> Fault:
     if status < 400 or status in _WRONG_ADDRESS or _NO_MODEL.search(words):
         raise ProviderError(text, hint=endpoint.settings_hint)
     raise ChatError(text, hint=endpoint.settings_hint)
-
-
-def retry_after_of(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a reply asks to wait.
-
-    Retry-After has whole seconds or a date; OpenAI's `retry-after-ms` is finer. `headers` are
-    found in any case.
-    """
-    from urllib3.exceptions import InvalidHeader
-    from urllib3.util import Retry
-
-    try:
-        if (milliseconds := headers.get("retry-after-ms")) is not None:
-            return max(0.0, float(milliseconds) / 1000)
-        value = headers.get("retry-after")
-        return None if value is None else float(Retry().parse_retry_after(value))
-    except (ValueError, InvalidHeader):
-        return None

@@ -10,7 +10,7 @@ from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.chat.events import event_data
 from rag_pipeline.chat.faults import Fault, RefusedRequest, fault_of
 from rag_pipeline.chat.messages import ChatReply, Message
-from rag_pipeline.chat.patience import Patience
+from rag_pipeline.chat.patience import ChatPatience
 from rag_pipeline.chat.protocol import Assembly, Json, RequestForm, filtered_reply
 from rag_pipeline.chat.stream import ChatStream
 from rag_pipeline.errors import ChatError
@@ -78,7 +78,7 @@ class ChatModel:
         """Yield the text of one reply as it comes, and return the reply; try until it works."""
         given: list[str] = []
         with self._turn():
-            patience = Patience(self._endpoint, self._deadline)
+            patience = ChatPatience(self._endpoint, self._deadline)
             while True:
                 body = self._form.write(messages, streamed=streamed)
                 try:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from rag_pipeline.errors import ProviderError
+from rag_pipeline.remote import BAD_KEY, NO_QUOTA, retry_after
 
 
 class Fault(Exception):  # noqa: N818 - faults of requests; errors are for the user
@@ -53,9 +52,6 @@ class Service:
 SETTINGS_HINT = "check embedding.model, dimensions, base_url and location"
 _REFUSED = frozenset({400, 413, 422})
 _FATAL = frozenset({401, 402, 403, 404})
-# Not "quota" or "billing" alone: these stand in ordinary rate limits of Google and Voyage too.
-_NO_QUOTA = re.compile(r"insufficient[_ ](quota|balance|credit|funds)", re.IGNORECASE)
-_BAD_KEY = re.compile(r"api[_ ]?key (not valid|expired|invalid)|invalid api[_ ]?key", re.IGNORECASE)
 _SETTING = re.compile(r"dimension|unsupported model|model .*not (found|exist|support)", re.I)
 _TOO_LONG = re.compile(
     r"context length|too long|too large|max\w* (allowed )?tokens|token limit|tokens? .*exceed"
@@ -77,9 +73,9 @@ def fault_of(
     `code` is the provider's own name of the error, where it has one.
     """
     text = f"{service.name} answered {status}: {' '.join(message.split())[:300]}"
-    if status == 429 and _NO_QUOTA.search(f"{code} {message}"):
+    if status == 429 and NO_QUOTA.search(f"{code} {message}"):
         return ProviderError(text, hint=service.quota_hint)
-    if status in (401, 403) or (status in _REFUSED and _BAD_KEY.search(message)):
+    if status in (401, 403) or (status in _REFUSED and BAD_KEY.search(message)):
         return ProviderError(text, hint=service.key_hint)
     if status == 402:
         return ProviderError(text, hint=service.quota_hint)
@@ -88,24 +84,3 @@ def fault_of(
     if status in _REFUSED:
         return RefusedFault(text, too_long=status == 413 or bool(_TOO_LONG.search(message)))
     return TransientFault(text, retry_after=retry_after(headers or {}))
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a Retry-After header asks for: a number, or a date."""
-    for name, value in headers.items():
-        if name.lower() == "retry-after":
-            try:
-                return max(0.0, float(value))
-            except ValueError:
-                return _seconds_until(value)
-    return None
-
-
-def _seconds_until(date: str) -> float | None:
-    try:
-        moment = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

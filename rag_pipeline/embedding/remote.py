@@ -23,7 +23,6 @@ from rag_pipeline.embedding.collecting import (
 )
 from rag_pipeline.embedding.embedder import OnBatch, OnGroup, create_embedder
 from rag_pipeline.embedding.faults import RefusedFault, ReplyFault
-from rag_pipeline.embedding.limiter import Limiter
 from rag_pipeline.embedding.planner import (
     Group,
     Piece,
@@ -38,6 +37,7 @@ from rag_pipeline.embedding.tokens import TokenCounter, token_counter
 from rag_pipeline.embedding.vectors import Vectors, check_vectors
 from rag_pipeline.embedding_models import api_name, find_model
 from rag_pipeline.errors import EmbeddingReplyError
+from rag_pipeline.remote import Bucket, Limiter
 from rag_pipeline.settings import EmbeddingSettings
 from rag_pipeline.text import clean_text
 from rag_pipeline.usage import Usage, UsageMeter
@@ -72,9 +72,9 @@ class RemoteEmbedder:
             "query": listed["query"] if own["query"] is None else own["query"],
         }
         self._limiter = Limiter(
-            tokens_per_minute=settings.tokens_per_minute,
-            requests_per_minute=settings.requests_per_minute,
-            concurrency=settings.max_concurrent_requests,
+            settings.max_concurrent_requests,
+            requests=Bucket(settings.requests_per_minute),
+            tokens=Bucket(settings.tokens_per_minute),
         )
         self._sender = self._make_sender(
             size=lambda piece: piece.tokens,

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
 from rag_pipeline.embedding.faults import SETTINGS_HINT, RefusedFault, ReplyFault, TransientFault
-from rag_pipeline.embedding.limiter import Limiter, Stopped
 from rag_pipeline.errors import EmbeddingError, ProviderError
+from rag_pipeline.remote import Limiter, Patience, Stopped
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Send = Callable[[Sequence[Item], float], list[Result]]
 """Sends items with a timeout in seconds, and returns the result of each, in order."""
 
-BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.5, 20.0
 _BAD_REPLIES = 2  # a reply that fails the checks again is no accident
 
 
@@ -142,20 +138,16 @@ class Sender(Generic[Item, Result]):
     def _retry(
         self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
     ) -> list[Result]:
-        """Send until it succeeds, is refused, or its deadline passes.
-
-        The deadline begins with the first attempt: waiting for a turn is no fault of the service.
-        """
+        """Send until it succeeds, is refused, or its deadline passes."""
         tokens = sum(map(self._size, items))
+        patience = Patience(self._deadline)
         fault: TransientFault | None = None
-        end = 0.0
         bad_replies = 0
-        for attempt in itertools.count():
+        while True:
             with self._limiter.slot(tokens, stop):
-                end = end or time.monotonic() + self._deadline
-                left = end - time.monotonic()
+                left = patience.left
                 if fault and left <= 0:  # the turn came too late
-                    raise self._too_late(fault, attempt) from fault
+                    raise _too_late(fault, patience) from fault
                 try:
                     results = send(items, left)
                     self._served = True
@@ -167,31 +159,13 @@ class Sender(Generic[Item, Result]):
                     fault = reply
                 except TransientFault as transient:
                     fault = transient
-            delay = self._delay(fault, attempt)
-            if time.monotonic() + delay >= end:
-                raise self._too_late(fault, attempt + 1) from fault
+            delay = patience.next_wait(fault.retry_after)
+            if delay is None:
+                raise _too_late(fault, patience) from fault
             if fault.retry_after is not None:
                 self._limiter.pause(delay)
             if stop.wait(delay):
                 raise Stopped
-        raise AssertionError("unreachable")
-
-    @staticmethod
-    def _delay(fault: TransientFault, attempt: int) -> float:
-        """Return the wait that is asked for, else one that doubles, with jitter."""
-        if fault.retry_after is not None:
-            return fault.retry_after
-        longest = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2.0**attempt)
-        return longest * random.uniform(0.5, 1)
-
-    def _too_late(self, fault: TransientFault, attempts: int) -> EmbeddingError:
-        asked = "" if fault.retry_after is None else f", asked to wait {fault.retry_after:.0f} s"
-        times = "once" if attempts == 1 else f"{attempts} times"
-        return EmbeddingError(
-            f"{fault} (tried {times}{asked}; deadline {self._deadline:g} s)",
-            hint="the next sync tries again; raise embedding.deadline_seconds, or lower "
-            "tokens_per_minute and max_concurrent_requests",
-        )
 
     def _check_settings(self, refused: RefusedFault, stop: threading.Event) -> None:
         """Raise `ProviderError` where the provider refuses whatever it is sent."""
@@ -208,3 +182,11 @@ class Sender(Generic[Item, Result]):
             except TransientFault:
                 return  # it cannot be told; the text is blamed, and tried again by the next sync
             self._served = True
+
+
+def _too_late(fault: TransientFault, patience: Patience) -> EmbeddingError:
+    return EmbeddingError(
+        f"{fault} ({patience})",
+        hint="the next sync tries again; raise embedding.deadline_seconds, or lower "
+        "tokens_per_minute and max_concurrent_requests",
+    )

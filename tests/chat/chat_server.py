@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.servers import Handler, LocalServer
 
 Json = dict[str, Any]
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
@@ -76,60 +75,42 @@ class Request:
     time: float
 
 
-class ChatServer:
+class ChatServer(LocalServer):
     """Gives `answers`, one a request; then what `always` says, else a good reply."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[Request] = []
         self.answers: list[Answer] = []
         self.always: Answer | None = None
-        self.running = self.most_running = 0
         self.hung_up = threading.Event()
-        self._lock = threading.Lock()
         server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                answer = server.begin(
-                    Request(self.path, dict(self.headers), body, time.monotonic())
-                )
-                try:
-                    time.sleep(answer.delay)
-                    self.reply(answer)
-                except OSError:
-                    server.hung_up.set()
-                    self.close_connection = True
-                finally:
-                    server.end()
+        class ChatHandler(Handler):
+            def answer(self, data: bytes) -> None:
+                request = Request(self.path, dict(self.headers), json.loads(data), time.monotonic())
+                with server._counted():
+                    answer = server.choose(request)
+                    try:
+                        time.sleep(answer.delay)
+                        self.reply(answer)
+                    except OSError:
+                        server.hung_up.set()
+                        self.close_connection = True
 
             def reply(self, answer: Answer) -> None:
-                self.send_response(answer.status)
-                for name, value in answer.headers.items():
-                    self.send_header(name, value)
                 if answer.pieces:
                     self.stream(answer)
                     return
                 body = answer.body
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data[: len(data) // 2] if answer.cut else data)
-                self.close_connection = answer.cut
+                self.send(answer.status, answer.headers, data, cut=answer.cut)
 
             def stream(self, answer: Answer) -> None:
-                self.send_header("Content-Type", "text/event-stream")
-                if answer.chunked:
-                    self.send_header("Transfer-Encoding", "chunked")
-                else:
-                    self.send_header("Connection", "close")
-                self.end_headers()
+                headers = {**answer.headers, "Content-Type": "text/event-stream"}
+                headers |= (
+                    {"Transfer-Encoding": "chunked"} if answer.chunked else {"Connection": "close"}
+                )
+                self.begin(answer.status, headers)
                 for number, piece in enumerate(answer.pieces):
                     time.sleep(answer.pause if number else 0)
                     frame = b"%x\r\n%b\r\n" % (len(piece), piece) if answer.chunked else piece
@@ -138,35 +119,13 @@ class ChatServer:
                     self.wfile.write(b"0\r\n\r\n")
                 self.close_connection = answer.cut or not answer.chunked
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 64
+        super().__init__(ChatHandler, tls)
+        self.url += "/v1"
 
-            def handle_error(self, request: Any, client_address: Any) -> None:
-                pass  # clients that hang up are part of the tests
-
-        self._http = Server(("127.0.0.1", 0), Handler)
-        if tls:
-            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
-        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._http.server_address[1]}/v1"
-
-    @contextmanager
-    def serving(self) -> Iterator[ChatServer]:
-        thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._http.shutdown()
-            with contextlib.suppress(OSError):
-                self._http.server_close()
-
-    def begin(self, request: Request) -> Answer:
+    def choose(self, request: Request) -> Answer:
         """Note a request, and choose its answer."""
         with self._lock:
             self.requests.append(request)
-            self.running += 1
-            self.most_running = max(self.most_running, self.running)
             if self.answers:
                 return self.answers.pop(0)
         if self.always:
@@ -174,8 +133,3 @@ class ChatServer:
         if request.body.get("stream"):
             return Answer(pieces=streamed("Open ", "the valve."))
         return Answer(whole("Open the valve."))
-
-    def end(self) -> None:
-        """Note that a request is over."""
-        with self._lock:
-            self.running -= 1

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from rag_pipeline.chat import ChatModel, Message, create_chat, patience
+from rag_pipeline.chat import ChatModel, Message, create_chat
+from rag_pipeline.remote import Patience
 from rag_pipeline.settings import ChatSettings
 from tests.chat.chat_server import ChatServer
 
@@ -18,7 +19,7 @@ KEY = "sk-test-0123456789"
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Repeat after hundredths of a second."""
-    monkeypatch.setattr(patience, "BACKOFF_SECONDS", 0.02)
+    monkeypatch.setattr(Patience, "first_wait", 0.02)
 
 
 @pytest.fixture

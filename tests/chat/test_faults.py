@@ -7,14 +7,12 @@ import socket
 import time
 import traceback
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 
 from rag_pipeline.chat import ChatModel
 from rag_pipeline.chat.endpoint import Endpoint
-from rag_pipeline.chat.faults import Problem, RefusedRequest, fault_of, retry_after_of
+from rag_pipeline.chat.faults import Problem, RefusedRequest, fault_of
 from rag_pipeline.errors import ChatError, ProviderError
 from rag_pipeline.settings import ChatSettings
 from tests.chat.chat_server import Answer, ChatServer, error
@@ -65,15 +63,6 @@ def test_a_wait_of_nothing_is_no_hammering(
     with pytest.raises(ChatError, match="Rate limit reached"):
         chat_of(deadline_seconds=0.5).complete(QUESTION)
     assert len(server.requests) <= 5
-
-
-def test_waits_as_they_are_written() -> None:
-    later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert retry_after_of({"retry-after": later}) == pytest.approx(30, abs=1.5)
-    assert retry_after_of({"retry-after": "7"}) == 7.0
-    assert retry_after_of({"retry-after": "7", "retry-after-ms": "250"}) == 0.25
-    assert retry_after_of({"retry-after": "soon"}) is None
-    assert retry_after_of({}) is None
 
 
 def test_a_server_that_stays_broken(server: ChatServer, chat_of: Callable[..., ChatModel]) -> None:

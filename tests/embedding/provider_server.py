@@ -8,15 +8,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+
+from tests.servers import Handler, LocalServer
 
 Json = dict[str, Any]
 
@@ -56,65 +55,26 @@ class Answer:
     """Changes the list of items (with index, where the API has one) before it is sent."""
 
 
-class ProviderServer:
+class ProviderServer(LocalServer):
     """Answers with `answers` first, one a request, then with `always`."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.reset()
         server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            wbufsize = 1 << 20  # one segment a reply: Nagle's algorithm would hold back the second
-            disable_nagle_algorithm = True
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-            def handle_one_request(self) -> None:
-                try:
-                    super().handle_one_request()
-                except (BrokenPipeError, ConnectionResetError):
-                    self.close_connection = True
-
-            def do_POST(self) -> None:
-                raw = self.rfile.read(int(self.headers["Content-Length"]))
+        class ProviderHandler(Handler):
+            def answer(self, data: bytes) -> None:
+                answer, status = Answer(), 200
                 if self.headers["Content-Type"] == "application/x-www-form-urlencoded":
-                    self.reply(200, server.token(), {}, cut=False)
-                    return
-                answer, status, body = server.answer(
-                    self.path.split("?")[0], dict(self.headers), json.loads(raw)
-                )
-                self.reply(status, body, answer.headers, cut=answer.cut)
+                    body = server.token()
+                else:
+                    answer, status, body = server.answer(
+                        self.path.split("?")[0], dict(self.headers), json.loads(data)
+                    )
+                headers = {"Content-Type": "application/json", **answer.headers}
+                self.send(status, headers, json.dumps(body).encode(), cut=answer.cut)
 
-            def reply(self, status: int, body: Json, headers: dict[str, str], *, cut: bool) -> None:
-                data = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(data[: len(data) // 2] if cut else data)
-                self.close_connection = self.close_connection or cut
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 64
-
-        self._http = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    @contextmanager
-    def serving(self) -> Iterator[ProviderServer]:
-        thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._http.shutdown()
-            self._http.server_close()
+        super().__init__(ProviderHandler)
+        self.reset()
 
     def reset(self) -> None:
         """Forget what was asked, and answer well."""
@@ -142,13 +102,8 @@ class ProviderServer:
         with self._lock:
             self.requests.append(Request(path, headers, body, texts))
             answer = self.answers.pop(0) if self.answers else self.always
-            self.running += 1
-            self.most_running = max(self.most_running, self.running)
-        try:
+        with self._counted():
             time.sleep(answer.delay)
-        finally:
-            with self._lock:
-                self.running -= 1
         if answer.status != 200:
             return answer, answer.status, _error(path, answer.status, answer.message, answer.code)
         if any(map(self.refuse, texts)):

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_pipeline.embedding import Embedder, create_embedder, sending
+from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.embedding_models import find_model
 from rag_pipeline.errors import EmbeddingError, EmbeddingReplyError, ProviderError
+from rag_pipeline.remote import Patience
 from rag_pipeline.settings import EmbeddingSettings
 from rag_pipeline.text import clean_text
 from tests.embedding.provider_server import Answer, ProviderServer, chunk_vector, vector_of
@@ -95,7 +96,7 @@ def server(
 ) -> ProviderServer:
     running_server.reset()
     running_server.dimensions = case.dimensions
-    monkeypatch.setattr(sending, "BACKOFF_SECONDS", 0.02)
+    monkeypatch.setattr(Patience, "first_wait", 0.02)
     return running_server
 
 

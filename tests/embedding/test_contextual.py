@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_pipeline.embedding import ContextualEmbedder, create_embedder, sending
+from rag_pipeline.embedding import ContextualEmbedder, create_embedder
 from rag_pipeline.embedding.remote import ContextualRemoteEmbedder
 from rag_pipeline.errors import EmbeddingError, EmbeddingReplyError, ProviderError
+from rag_pipeline.remote import Patience
 from rag_pipeline.settings import EmbeddingSettings
 from tests.embedding.provider_server import Answer, ProviderServer, chunk_vector
 
@@ -27,7 +28,7 @@ def running_server() -> Iterator[ProviderServer]:
 def server(running_server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> ProviderServer:
     running_server.reset()
     running_server.dimensions = DIMENSIONS
-    monkeypatch.setattr(sending, "BACKOFF_SECONDS", 0.02)
+    monkeypatch.setattr(Patience, "first_wait", 0.02)
     return running_server
 
 

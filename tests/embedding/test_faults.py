@@ -1,6 +1,3 @@
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
-
 import pytest
 
 from rag_pipeline.embedding.faults import (
@@ -8,7 +5,6 @@ from rag_pipeline.embedding.faults import (
     Service,
     TransientFault,
     fault_of,
-    retry_after,
 )
 from rag_pipeline.errors import ProviderError
 
@@ -61,13 +57,3 @@ def test_a_text_that_is_too_long_is_told_from_a_bad_one(message: str) -> None:
     other = fault_of(SERVICE, 400, "the text is not accepted")
     assert isinstance(other, RefusedFault)
     assert not other.too_long
-
-
-def test_retry_after_is_seconds_or_a_date() -> None:
-    assert retry_after({"Retry-After": "7"}) == 7
-    assert retry_after({"retry-after": "0.5"}) == 0.5
-    assert retry_after({"x": "7"}) is None
-    assert retry_after({"Retry-After": "soon"}) is None
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-    assert retry_after({"Retry-After": soon}) == pytest.approx(60, abs=2)
-    assert retry_after({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0

@@ -12,7 +12,6 @@ from rag_pipeline.parsing.document_ai.cache import ReplyCache, job_key, pack, re
 from rag_pipeline.parsing.document_ai.calls import call
 from rag_pipeline.parsing.document_ai.checks import check_reply, pages_without_text, renumber
 from rag_pipeline.parsing.document_ai.faults import TooLargeError, code_of
-from rag_pipeline.parsing.document_ai.limiter import RequestLimiter
 from rag_pipeline.parsing.document_ai.online import Fetched, count_pages
 from rag_pipeline.parsing.document_ai.ranges import (
     PAGES_BATCH,
@@ -24,6 +23,7 @@ from rag_pipeline.parsing.document_ai.requests import batch_request, processing_
 from rag_pipeline.parsing.document_ai.shards import merge_shards, read_shard
 from rag_pipeline.parsing.document_ai.source import SourceFile
 from rag_pipeline.parsing.document_ai.storage import JobStorage
+from rag_pipeline.remote import Limiter
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import UsageMeter
 
@@ -41,7 +41,7 @@ class BatchFetcher:
     storage: JobStorage
     replies: ReplyCache
     meter: UsageMeter
-    limiter: RequestLimiter
+    limiter: Limiter
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,13 +16,15 @@ from rag_pipeline.parsing.document_ai.faults import (
     message_of,
     retry_delay,
 )
-from rag_pipeline.parsing.document_ai.limiter import RequestLimiter
+from rag_pipeline.remote import Limiter, Patience
 
 Reply = TypeVar("Reply")
-FIRST_BACKOFF = 1.0
-MAX_BACKOFF = 30.0
 MIN_ATTEMPT = 60.0
 """Seconds; an attempt that hangs may take half of what is left, and this much at least."""
+
+
+class _Patience(Patience):
+    first_wait, longest_wait = 1.0, 30.0
 
 
 def call(
@@ -31,9 +32,7 @@ def call(
     *,
     document: str,
     timeout: float,
-    limiter: RequestLimiter,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    limiter: Limiter,
 ) -> Reply:
     """Send a request until it is answered; `send` gets the seconds that an attempt may take.
 
@@ -46,32 +45,26 @@ def call(
     from google.api_core.exceptions import GoogleAPICallError
     from google.auth.exceptions import GoogleAuthError
 
-    deadline: float | None = None
-    attempt = 0
+    patience = _Patience(timeout)
     while True:
-        attempt += 1
         try:
             with limiter.slot():
-                # Waiting for a turn is no fault of the service: the deadline starts with it.
-                deadline = clock() + timeout if deadline is None else deadline
-                left = deadline - clock()
+                left = patience.left
                 if left <= 0:
-                    raise _late(document, timeout, attempt - 1, "the quota left no time")
+                    raise _late(document, patience, "the quota left no time")
                 return send(min(left, max(left / 2, MIN_ATTEMPT)))
         except GoogleAPICallError as error:
             if is_too_large(error):
                 raise TooLargeError(message_of(error)) from error
             if not is_transient(error):
                 raise fatal_error(error, document) from error
-            said = f"{code_of(error)}: {message_of(error)}"
-            asked = retry_delay(error)
-            backoff = min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** (attempt - 1))
-            wait = asked if asked is not None else backoff * random.uniform(0.5, 1.0)
-            if deadline is None or clock() + wait >= deadline:
-                raise _late(document, timeout, attempt, said) from error
+            wait = patience.next_wait(retry_delay(error))
+            if wait is None:
+                said = f"{code_of(error)}: {message_of(error)}"
+                raise _late(document, patience, said) from error
             if code_of(error) == "RESOURCE_EXHAUSTED":
-                limiter.hold(wait)
-            sleep(wait)
+                limiter.pause(wait)
+            time.sleep(wait)
         except GoogleAuthError as error:
             raise ProviderError(
                 f"Document AI: the credentials do not work ({error})",
@@ -80,9 +73,10 @@ def call(
             ) from error
 
 
-def _late(document: str, timeout: float, attempts: int, said: str) -> ParserServiceError:
+def _late(document: str, patience: Patience, said: str) -> ParserServiceError:
     return ParserServiceError(
-        f"Document AI gave no answer within {timeout:g} s ({attempts} attempts; last {said})",
+        f"Document AI gave no answer within {patience.deadline:g} s"
+        f" ({patience.failures} attempts; last {said})",
         document=document,
         hint="the next sync asks again, for the missing pages only; raise"
         " document_ai.timeout_seconds, or lower document_ai.requests_per_minute",

@@ -13,7 +13,6 @@ from rag_pipeline.parsing.document_ai.cache import ReplyCache, pack, reply_key, 
 from rag_pipeline.parsing.document_ai.calls import call
 from rag_pipeline.parsing.document_ai.checks import check_reply, pages_without_text, renumber
 from rag_pipeline.parsing.document_ai.faults import TooLargeError
-from rag_pipeline.parsing.document_ai.limiter import RequestLimiter
 from rag_pipeline.parsing.document_ai.ranges import (
     PageRange,
     describe_pages,
@@ -26,6 +25,7 @@ from rag_pipeline.parsing.document_ai.requests import (
     processing_hash,
 )
 from rag_pipeline.parsing.document_ai.source import SourceFile
+from rag_pipeline.remote import Limiter
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import Usage, UsageMeter
 
@@ -56,7 +56,7 @@ class OnlineFetcher:
     client: Callable[[], Any]
     replies: ReplyCache
     meter: UsageMeter
-    limiter: RequestLimiter
+    limiter: Limiter
 
     @property
     def _is_layout(self) -> bool:

@@ -15,12 +15,12 @@ from rag_pipeline.parsing.document_ai.batch import BatchFetcher
 from rag_pipeline.parsing.document_ai.cache import MemoryReplies, ReplyCache
 from rag_pipeline.parsing.document_ai.client import create_client, create_storage_client
 from rag_pipeline.parsing.document_ai.convert import CONVERSION_VERSION, to_blocks
-from rag_pipeline.parsing.document_ai.limiter import RequestLimiter
 from rag_pipeline.parsing.document_ai.online import Fetched, OnlineFetcher
 from rag_pipeline.parsing.document_ai.requests import processing_hash, processor_name
 from rag_pipeline.parsing.document_ai.source import SourceFile, open_source
 from rag_pipeline.parsing.document_ai.storage import BucketStorage
 from rag_pipeline.parsing.outline import add_level_hints
+from rag_pipeline.remote import Limiter, Window
 from rag_pipeline.settings import DocumentAiSettings, ParsingSettings
 from rag_pipeline.usage import UsageMeter
 
@@ -118,9 +118,10 @@ class DocumentAiParser:
         return self._online.fetch(source, pages)
 
     @cached_property
-    def _limiter(self) -> RequestLimiter:
-        return RequestLimiter(
-            self.settings.requests_per_minute, self.settings.max_concurrent_requests
+    def _limiter(self) -> Limiter:
+        return Limiter(
+            self.settings.max_concurrent_requests,
+            requests=Window(self.settings.requests_per_minute),
         )
 
     @cached_property

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 BURST_SECONDS = 6.0
 """A bucket holds what flows in during so many seconds: a minute never sees more than 110 %."""
@@ -15,19 +17,31 @@ class Stopped(Exception):  # noqa: N818 - ends a thread, is no error
     """Another request failed for good; this one need not be sent any more."""
 
 
+class Pace(Protocol):
+    """One limit per minute. Not safe for threads by itself."""
+
+    def wait(self, now: float) -> float:
+        """Return the seconds until the next may pass; `now` never goes back."""
+        ...
+
+    def take(self, amount: float) -> None:
+        """Let `amount` pass."""
+        ...
+
+
 class Bucket:
     """A token bucket that may run into debt, so that what is larger than it passes too.
 
-    Not safe for threads by itself. A `rate` (per second) of 0 lets everything pass.
+    0 per minute lets everything pass.
     """
 
-    def __init__(self, rate: float, now: float) -> None:
-        self._rate = rate
-        self._level = rate * BURST_SECONDS
-        self._time = now
+    def __init__(self, per_minute: float) -> None:
+        self._rate = per_minute / 60
+        self._level = self._rate * BURST_SECONDS
+        self._time = 0.0
 
     def wait(self, now: float) -> float:
-        """Return the seconds until the next may pass."""
+        """See `Pace`."""
         if not self._rate:
             return 0.0
         full = self._rate * BURST_SECONDS
@@ -36,40 +50,61 @@ class Bucket:
         return max(0.0, -self._level / self._rate)
 
     def take(self, amount: float) -> None:
-        """Let `amount` pass."""
+        """See `Pace`."""
         self._level -= amount
 
 
+class Window:
+    """Exactly so many within any 60 seconds, as Google's quotas count, whatever their amounts."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._passed: deque[float] = deque()
+        self._time = 0.0
+
+    def wait(self, now: float) -> float:
+        """See `Pace`."""
+        self._time = now
+        while self._passed and self._passed[0] <= now - 60:
+            self._passed.popleft()
+        return self._passed[0] + 60 - now if len(self._passed) >= self._per_minute else 0.0
+
+    def take(self, amount: float) -> None:
+        """See `Pace`."""
+        del amount
+        self._passed.append(self._time)
+
+
 class Limiter:
-    """Shared by all threads that send to one provider."""
+    """Shared by all threads that send to one service."""
 
     def __init__(
         self,
-        *,
-        tokens_per_minute: int,
-        requests_per_minute: int,
         concurrency: int,
+        *,
+        requests: Pace,
+        tokens: Pace | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        now = clock()
         self._clock = clock
         self._lock = threading.Lock()
         self._slots = threading.Semaphore(concurrency)
-        self._tokens = Bucket(tokens_per_minute / 60, now)
-        self._requests = Bucket(requests_per_minute / 60, now)
-        self._paused_until = now
+        self._requests = requests
+        self._tokens = tokens or Bucket(0)
+        self._paused_until = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Hold every request back: the provider asked for a rest."""
+        """Hold every request back: the service asked for a rest."""
         with self._lock:
             self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     @contextmanager
-    def slot(self, tokens: int, stop: threading.Event) -> Iterator[None]:
+    def slot(self, tokens: int = 1, stop: threading.Event | None = None) -> Iterator[None]:
         """Wait for the turn of a request of so many tokens; hold one of the slots meanwhile.
 
         Raises `Stopped` as soon as `stop` is set.
         """
+        stop = stop or threading.Event()
         with self._slots:
             while (seconds := self._admit(tokens)) > 0:
                 if stop.wait(seconds):

@@ -4,11 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rag_pipeline.embedding.limiter import BURST_SECONDS, Bucket, Limiter, Stopped
+from rag_pipeline.remote import Bucket, Limiter, Stopped, Window
+from rag_pipeline.remote.limiter import BURST_SECONDS
 
 
 def test_a_bucket_lets_a_burst_pass_and_then_its_rate() -> None:
-    bucket = Bucket(rate=10, now=0)
+    bucket = Bucket(600)
     assert bucket.wait(0) == 0
     bucket.take(10 * BURST_SECONDS + 30)  # larger than the bucket: 30 in debt
     assert bucket.wait(0) == pytest.approx(3)
@@ -17,7 +18,7 @@ def test_a_bucket_lets_a_burst_pass_and_then_its_rate() -> None:
 
 
 def test_a_minute_sees_a_tenth_more_than_the_rate_at_most() -> None:
-    bucket = Bucket(rate=10, now=0)
+    bucket = Bucket(600)
     now = sent = 0.0
     while (now := now + bucket.wait(now)) < 60:
         bucket.take(25)
@@ -26,9 +27,22 @@ def test_a_minute_sees_a_tenth_more_than_the_rate_at_most() -> None:
 
 
 def test_no_rate_lets_everything_pass() -> None:
-    bucket = Bucket(rate=0, now=0)
+    bucket = Bucket(0)
     bucket.take(10**9)
     assert bucket.wait(0) == 0
+
+
+def test_a_window_lets_no_more_pass_within_any_minute() -> None:
+    window = Window(3)
+    now = 1000.0
+    passed = []
+    for _ in range(7):
+        now += window.wait(now)
+        window.wait(now)
+        window.take(1)
+        passed.append(now - 1000)
+        now += 1  # each request takes a second
+    assert passed == [0, 1, 2, 60, 61, 62, 120]
 
 
 class Clock:
@@ -53,19 +67,11 @@ class Waiting(threading.Event):
         return self.is_set()
 
 
-def limiter(clock: Clock, **changes: int) -> Limiter:
-    limits = {"tokens_per_minute": 0, "requests_per_minute": 0, "concurrency": 4} | changes
-    return Limiter(clock=clock, **limits)
-
-
 def test_tokens_and_requests_are_both_limits() -> None:
-    for limits, tokens in (
-        ({"requests_per_minute": 60}, 1),
-        ({"tokens_per_minute": 60_000}, 1_000),
-    ):
+    for requests, per_minute, tokens in ((60, 0, 1), (0, 60_000, 1_000)):
         clock = Clock()
         stop = Waiting(clock)
-        both = limiter(clock, **limits)
+        both = Limiter(4, requests=Bucket(requests), tokens=Bucket(per_minute), clock=clock)
         for _ in range(66):
             with both.slot(tokens, stop):
                 pass
@@ -74,7 +80,7 @@ def test_tokens_and_requests_are_both_limits() -> None:
 
 def test_a_pause_holds_everything_back() -> None:
     clock = Clock()
-    paused = limiter(clock)
+    paused = Limiter(4, requests=Window(100), clock=clock)
     paused.pause(5)
     paused.pause(2)
     with paused.slot(1, Waiting(clock)):
@@ -82,22 +88,20 @@ def test_a_pause_holds_everything_back() -> None:
 
 
 def test_a_stop_ends_the_waiting() -> None:
-    clock = Clock()
-    stop = Waiting(clock)
+    stop = threading.Event()
     stop.set()
-    with pytest.raises(Stopped), limiter(clock).slot(1, stop):
+    with pytest.raises(Stopped), Limiter(4, requests=Bucket(0)).slot(1, stop):
         pass
 
 
 def test_slots_are_shared_between_threads() -> None:
-    shared = Limiter(tokens_per_minute=0, requests_per_minute=0, concurrency=2)
-    stop = threading.Event()
+    shared = Limiter(2, requests=Bucket(0))
     lock = threading.Lock()
     running = most = 0
 
     def work(_: int) -> None:
         nonlocal running, most
-        with shared.slot(1, stop):
+        with shared.slot():
             with lock:
                 running += 1
                 most = max(most, running)
