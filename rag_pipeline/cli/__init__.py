@@ -7,6 +7,7 @@ Heavy libraries are imported inside the commands that use them, so that `rag sea
 # isort: off
 from rag_pipeline.cli import syncing
 from rag_pipeline.cli import queries
+from rag_pipeline.cli import answers
 from rag_pipeline.cli import files
 from rag_pipeline.cli import sources
 from rag_pipeline.cli import spaces
@@ -15,4 +16,4 @@ from rag_pipeline.cli import store
 # isort: on
 from rag_pipeline.cli.application import app, main
 
-__all__ = ["app", "files", "main", "queries", "sources", "spaces", "store", "syncing"]
+__all__ = ["answers", "app", "files", "main", "queries", "sources", "spaces", "store", "syncing"]
