@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.chunking import chunk
-from rag_pipeline.console.output import out, safe
+from rag_pipeline.console.output import counted, out, safe
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.frames import SECTION
 from rag_pipeline.parsing import parse_file
@@ -75,8 +75,9 @@ def print_chunking(chunking: Chunking) -> None:
     chunks = chunking.chunks
     children = int((chunks["kind"] != SECTION).sum())
     out.print(
-        f"[bold]{safe(chunking.file)}[/]  [dim]{chunking.pages} pages, {children} chunks by "
-        f"{chunking.strategy}, {len(chunks) - children} parents[/]"
+        f"[bold]{safe(chunking.file)}[/]  [dim]{counted(chunking.pages, 'page')}, "
+        f"{counted(children, 'chunk')} by {chunking.strategy}, "
+        f"{counted(len(chunks) - children, 'parent')}[/]"
     )
     for row in chunks.to_dict("records"):
         first, last = row["page_start"], row["page_end"]

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from rich.table import Table
 
-from rag_pipeline.console.output import out, safe
+from rag_pipeline.console.output import counted, out, safe
 from rag_pipeline.errors import RagError
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import Settings
@@ -80,11 +80,10 @@ def write_inspection(inspection: Inspection, folder: Path) -> None:
 
 def print_inspection(inspection: Inspection, explain: bool) -> None:
     """Print the outline as a tree and how many blocks have which role; or every block's rule."""
-    rate = inspection.pages / sum(inspection.seconds.values())
-    pages = "1 page" if inspection.pages == 1 else f"{inspection.pages} pages"
+    seconds = sum(inspection.seconds.values())
     out.print(
         f"[bold]{safe(inspection.file)}[/]  {safe(inspection.title or 'no title')}  "
-        f"[dim]{inspection.language}, {pages}, {rate:,.0f} pages/s[/]"
+        f"[dim]{inspection.language}, {counted(inspection.pages, 'page')}, {seconds:.1f} s[/]"
     )
     for warning in inspection.warnings:
         out.print(f"[yellow]warning[/] {safe(warning)}")

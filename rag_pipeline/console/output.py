@@ -200,6 +200,15 @@ def print_search(response: SearchResponse, explain: bool) -> None:
             out.print(_details(result))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "page"), counted(2, "page")
+    ('1 page', '2 pages')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def pages(place: Any) -> str:
     """Return `page 3` or `pages 3–4`."""
     if place.page_start == place.page_end:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from rag_pipeline.console.output import STAGE_TITLES, out, safe
+from rag_pipeline.console.output import STAGE_TITLES, counted, out, safe
 from rag_pipeline.store.embeddings import SpaceRow
 from rag_pipeline.store.usage import UsageTotal
 from rag_pipeline.sync.estimate import SyncEstimate
@@ -42,9 +42,10 @@ def print_dry_run(changes: SourceChanges, estimate: SyncEstimate, problems: Sequ
     """Print what a sync would do and cost."""
     files = ", ".join(f"{count} {kind}" for kind, count in changes.counts().items() if count)
     out.print(f"[bold]files[/]      {files or 'none found'}")
-    out.print(f"[bold]documents[/]  {len(estimate.documents)} to be done, {estimate.pages} pages")
+    pages = counted(estimate.pages, "page")
+    out.print(f"[bold]documents[/]  {len(estimate.documents)} to be done, about {pages}")
     if estimate.sent_pages:
-        out.print(f"[bold]sent[/]       {estimate.sent_pages} pages to Document AI")
+        out.print(f"[bold]sent[/]       {counted(estimate.sent_pages, 'page')} to Document AI")
     where = "on this machine" if estimate.model.startswith("local/") else "sent"
     out.print(f"[bold]tokens[/]     up to {estimate.tokens:,} to {estimate.model}, {where}")
     unknown = ", and more: no price is known for a model" if estimate.has_unknown_prices else ""

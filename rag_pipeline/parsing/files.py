@@ -162,8 +162,9 @@ def _csv(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Readi
 def _code(path: Path, found: FileType, settings: ParsingSettings, name: str) -> Reading:
     from rag_pipeline.parsing.formats.plain import read_source_code
 
-    del settings, name
-    return read_source_code(path.read_bytes(), found.code_language)
+    del settings
+    # A program has no title of its own: its trails begin with the file's name.
+    return replace(read_source_code(path.read_bytes(), found.code_language), title=name)
 
 
 def _text(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:

@@ -156,7 +156,7 @@ def _run_stage(
             )
         _count(parsed.usage)
         document = {
-            "title": parsed.title or _code_title(parsed.blocks, task.name),
+            "title": parsed.title,
             "page_count": parsed.page_count,
             "language": parsed.language,
             "warnings": list(parsed.warnings),
@@ -195,13 +195,6 @@ def _run_stage(
     _count(embedder.take_usage())
     metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
     return chunks, document, metadata
-
-
-def _code_title(blocks: pd.DataFrame, name: str) -> str | None:
-    """Return the file's name for source code, which has no title of its own."""
-    if "code_language" in blocks and blocks["code_language"].notna().any():
-        return name
-    return None
 
 
 def _current_path(task: StageTask) -> Path:
