@@ -137,6 +137,72 @@ class SourceSettings(Section):
     )
 
 
+class RelationalSettings(Section):
+    """One database whose rows are indexed with all that belongs to them."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9_-]+$", description="Name of the source, as `rag relational` shows it"
+    )
+    url: str | None = Field(
+        default=None, description="SQLAlchemy URL of the database; without a password"
+    )
+    url_variable: str | None = Field(
+        default=None, description="Environment variable that holds the URL, where it has a password"
+    )
+    db_schema: str | None = Field(
+        default=None, description="Schema of the tables; unset = the connection's own"
+    )
+    root: str = Field(description="Table whose rows the chunks are about: the side of the one")
+    depth: int = Field(default=2, ge=0, le=5, description="Levels of children below the root")
+    strategy: Literal["auto", "entity", "child", "parent_child"] = Field(
+        default="auto",
+        description="A chunk a row with all its children; a chunk a child; a summary and a chunk a "
+        "child; `auto` takes the first, and the last for rows over the budget",
+    )
+    token_budget: int = Field(
+        default=2000, ge=50, description="Tokens of an entity's one chunk, at most, under `auto`"
+    )
+    language: Literal["en", "ko"] = Field(default="en", description="Language of the chunks' text")
+    template: Path | None = Field(
+        default=None, description="Jinja2 template of one's own, relative to the project folder"
+    )
+    exclude: list[str] = Field(
+        default=[], description="Tables, and columns as `table.column`, that are left out"
+    )
+    words: dict[str, list[str]] = Field(
+        default={}, description="What people call a table or `table.column`, in any language"
+    )
+    batch_size: int = Field(default=500, ge=1, le=10_000, description="Rows read at once")
+    timeout_seconds: float = Field(
+        default=30, gt=0, description="Longest time that one statement may run"
+    )
+    row_limit: int = Field(default=100, ge=1, description="Rows of an exact answer, at most")
+    tags: list[str] = Field(default=[], description="Tags kept with every row of the source")
+    readers: list[str] = Field(
+        default=["public"], description="Who may read the rows; stored, not enforced yet"
+    )
+
+    @model_validator(mode="after")
+    def _one_address(self) -> RelationalSettings:
+        if (self.url is None) == (self.url_variable is None):
+            raise ValueError("give either url or url_variable")
+        if self.url is not None and urlsplit(self.url).password:
+            raise ValueError("url holds a password: put it into a variable, and url_variable here")
+        return self
+
+    @property
+    def address(self) -> str:
+        """The SQLAlchemy URL. Raises `SettingsError` where its variable is not set."""
+        if self.url is not None:
+            return self.url
+        value = os.environ.get(self.url_variable or "")
+        if not value:
+            raise SettingsError(
+                f"relational source {self.name}: the variable {self.url_variable} is not set"
+            )
+        return value
+
+
 class ParsingSettings(Section):
     """How files become blocks."""
 
@@ -513,14 +579,135 @@ class SearchWeights(Section):
     vector: float = Field(default=1.0, ge=0, description="Meaning, by cosine similarity")
 
 
+class ClauseWeights(Section):
+    """Weight of each clause within the text leg."""
+
+    phrase_in_trail: float = Field(
+        default=10.0, ge=0, description="The query as a phrase in the breadcrumb trail"
+    )
+    phrase_in_text: float = Field(
+        default=8.0, ge=0, description="The query as a phrase in the text"
+    )
+    words: float = Field(default=4.0, gt=0, description="The query's words, by BM25")
+    fuzzy: float = Field(
+        default=1.5, ge=0, description="Words that were mistyped, as corrected; 0 = no correction"
+    )
+
+
+class RelevanceSettings(Section):
+    """How a result's relevance, 0..1, is told from its scores."""
+
+    similarity_floor: float = Field(
+        default=0.78,
+        ge=-1,
+        lt=1,
+        description="Cosine similarity that says nothing; the default is of the local model",
+    )
+    similarity_ceiling: float = Field(
+        default=0.93, gt=-1, le=1, description="Cosine similarity of a certain match"
+    )
+    recency_boost: float = Field(
+        default=0.0, ge=0, le=0.2, description="Added for a document of today; less for older ones"
+    )
+    recency_half_life_days: float = Field(
+        default=365.0, gt=0, description="Age at which half of that boost is left"
+    )
+    tag_boosts: dict[str, float] = Field(
+        default={}, description="Added for sources with a tag: priorities of sources"
+    )
+
+
+class RerankerSettings(Section):
+    """An HTTP service that orders the results anew; off without an address."""
+
+    url: str | None = Field(
+        default=None,
+        description="Address of a `/rerank` endpoint in the format of Cohere and Voyage",
+    )
+    model: str = Field(default="rerank-2.5", description="Name that the service knows its model by")
+    api_key: SecretStr | None = Field(default=None, description="Sent as a bearer token")
+    candidates: int = Field(default=50, ge=1, le=1000, description="Results that it is shown")
+    timeout_seconds: float = Field(
+        default=10.0, gt=0, description="After that, the results keep their order"
+    )
+
+
 class SearchSettings(Section):
     """How results are found and fused."""
 
     weights: SearchWeights = Field(default=SearchWeights(), description="Weights of the legs")
+    clauses: ClauseWeights = Field(
+        default=ClauseWeights(), description="Weights of the text leg's clauses"
+    )
     limit: int = Field(default=10, ge=1, le=1000, description="Results returned")
     candidates: int = Field(default=100, ge=1, le=1000, description="Candidates taken from a leg")
     rank_constant: int = Field(
         default=60, ge=1, description="k of reciprocal rank fusion: weight / (k + rank)"
+    )
+    relevance: RelevanceSettings = Field(
+        default=RelevanceSettings(), description="How relevance is told"
+    )
+    relevance_threshold: float = Field(
+        default=0.0, ge=0, le=1, description="Results of less relevance are left out"
+    )
+    selection: Literal["top_k", "mmr"] = Field(
+        default="top_k", description="top_k, or mmr: results that also differ from each other"
+    )
+    mmr_lambda: float = Field(
+        default=0.7, ge=0, le=1, description="mmr: 1 = only the score counts, 0 = only difference"
+    )
+    duplicate_similarity: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="Share of common word triples from which a result counts as a repetition of a "
+        "better one and is left out; 1 = every result is kept",
+    )
+    expand: Literal["none", "parent", "neighbours"] = Field(
+        default="none", description="Text that is given with each result beyond its chunk"
+    )
+    reranker: RerankerSettings = Field(default=RerankerSettings(), description="Reranker")
+
+
+class AnsweringSettings(Section):
+    """What the chat model reads before it answers."""
+
+    context_tokens: int = Field(
+        default=6000, ge=200, description="Token budget of the chunks that the model reads"
+    )
+    max_chunks: int = Field(default=10, ge=1, le=100, description="Chunks that it reads, at most")
+    selection: Literal["top_k", "mmr"] = Field(
+        default="top_k",
+        description="The best results in order, or those that add something new (maximal marginal "
+        "relevance)",
+    )
+    min_relevance: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Results below it are not read; where none is left, the model is not asked",
+    )
+    standalone_query: bool = Field(
+        default=False,
+        description="Have the chat model rewrite a question of a conversation as one that stands "
+        "alone, before the search",
+    )
+
+
+class EvaluationSettings(Section):
+    """Questions with known answers, and what retrieval must reach on them."""
+
+    questions: Path | None = Field(
+        default=None, description="JSON Lines of questions (docs/evaluation.md); unset = none"
+    )
+    min_recall_at_5: float = Field(
+        default=0.8, ge=0, le=1, description="Mean share of the gold found among the first five"
+    )
+    min_mrr: float = Field(
+        default=0.6, ge=0, le=1, description="Mean reciprocal rank of the first gold"
+    )
+    max_p95_ms: float = Field(
+        default=500, gt=0, description="Milliseconds within which 95 % of the searches end"
     )
 
 
@@ -579,6 +766,9 @@ class Settings(BaseSettings):
         default=None, description="Folder or fsspec URL of stage frames; unset = under data_dir"
     )
     sources: list[SourceSettings] = Field(default=[], description="Folders of documents")
+    relational: list[RelationalSettings] = Field(
+        default=[], description="Databases whose rows are indexed"
+    )
     parsing: ParsingSettings = Field(default=ParsingSettings(), description="Files to blocks")
     document_ai: DocumentAiSettings = Field(
         default=DocumentAiSettings(), description="Google Document AI"
@@ -588,6 +778,10 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = Field(default=EmbeddingSettings(), description="The model")
     chat: ChatSettings = Field(default=ChatSettings(), description="The chat model")
     search: SearchSettings = Field(default=SearchSettings(), description="The query layer")
+    answering: AnsweringSettings = Field(default=AnsweringSettings(), description="Answers")
+    evaluation: EvaluationSettings = Field(
+        default=EvaluationSettings(), description="What retrieval must reach"
+    )
     sync: SyncSettings = Field(default=SyncSettings(), description="How a sync runs")
     web: WebSettings = Field(default=WebSettings(), description="Web pages as sources")
     prices: dict[str, float] = Field(
@@ -713,6 +907,7 @@ def describe_settings() -> list[SettingDescription]:
     return [
         *_describe(Settings, ""),
         *_describe(SourceSettings, "sources."),
+        *_describe(RelationalSettings, "relational."),
     ]
 
 
@@ -721,7 +916,7 @@ def _describe(model: type[BaseModel], prefix: str) -> Iterator[SettingDescriptio
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from _describe(kind, f"{prefix}{name}.")
-        elif name not in ("project_dir", "sources"):
+        elif name not in ("project_dir", "sources", "relational"):
             default = "required" if field.is_required() else _shown(field.default)
             yield SettingDescription(f"{prefix}{name}", default, field.description or "")
 

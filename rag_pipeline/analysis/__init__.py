@@ -5,6 +5,7 @@ from rag_pipeline.analysis.analyzer import (
     Lexemes,
     analyze,
     analyze_batch,
+    count_positions,
     query_lexemes,
     query_weights,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "SearchVector",
     "analyze",
     "analyze_batch",
+    "count_positions",
     "query_lexemes",
     "query_weights",
     "to_search_vector",

@@ -50,6 +50,11 @@ def analyze(text: str, language: str) -> Lexemes:
     return lexemes
 
 
+def count_positions(text: str, language: str) -> int:
+    """Return how many positions `text` takes: what follows it begins at the next one."""
+    return sum(span for _, span in _expansions(text, language))
+
+
 def analyze_batch(texts: Sequence[str], language: str) -> list[Lexemes]:
     """Return `analyze` of each text, in order."""
     return [analyze(text, language) for text in texts]

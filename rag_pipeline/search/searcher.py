@@ -5,67 +5,47 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import PurePath
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from rag_pipeline.analysis import query_weights
+import numpy as np
+
 from rag_pipeline.embedding import Embedder
-from rag_pipeline.search.fusion import FusedHit, LegHit, ScoreDetail, fuse
+from rag_pipeline.search.context import expand as expand_results
+from rag_pipeline.search.corrections import Correction
+from rag_pipeline.search.filters import EVERYTHING, Filters, Scope, resolve
+from rag_pipeline.search.fusion import FusedHit, LegHit, fuse
+from rag_pipeline.search.relevance import relevance
+from rag_pipeline.search.reranker import rerank
+from rag_pipeline.search.results import SearchResponse, SearchResult, to_result
+from rag_pipeline.search.selection import maximal_marginal_relevance, without_duplicates
 from rag_pipeline.search.spaces import SpaceEmbedders, space_to_search
+from rag_pipeline.search.statements import Statement, search_statements
 from rag_pipeline.search.text_leg import text_leg
 from rag_pipeline.search.vector_leg import vector_leg
-from rag_pipeline.settings import Settings
+from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.queries import queries
 from rag_pipeline.text import clean_text, one_line
 
 MAX_QUERY_CHARACTERS = 8_000
 """A longer query is cut here, and the response says so."""
+_POOL = 4
+"""Results looked at for each one returned, where some are left out for being alike or weak."""
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """A chunk that was found, and why.
-
-    `score` is the fused score, the sum of the details' contributions. `text_score` is BM25 and
-    `vector_score` the cosine similarity; None where the leg did not find the chunk.
-    """
-
-    chunk_id: int
-    score: float
-    text_score: float | None
-    vector_score: float | None
-    details: tuple[ScoreDetail, ...]
-    source_hash: str
-    source_path: str
-    title: str | None
-    chunk_index: int
-    kind: str
-    breadcrumb_trail: str
-    content: str
-    page_start: int
-    page_end: int
-    regions: list[dict[str, float]]
-    language: str
-    metadata: dict[str, Any]
-
-    @property
-    def document(self) -> str:
-        """The file's name."""
-        return PurePath(self.source_path).name
-
-
-@dataclass(frozen=True)
-class SearchResponse:
-    """Results, best first, and how they came about."""
+@dataclass
+class _Run:
+    """What one search is asked for, and what is learnt on the way."""
 
     query: str
-    results: list[SearchResult]
-    seconds: dict[str, float] = field(default_factory=dict)
-    """Per stage: embed, text, vector, fuse."""
-    notes: list[str] = field(default_factory=list)
-    """What the user should know: a cut query, an empty knowledge base."""
+    weights: Mapping[str, float]
+    limit: int
+    candidates: int
+    settings: SearchSettings
+    scope: Scope
+    seconds: dict[str, float]
+    corrections: list[Correction]
 
 
 class Searcher:
@@ -100,11 +80,17 @@ class Searcher:
         *,
         limit: int | None = None,
         weights: Mapping[str, float] | None = None,
+        filters: Filters | None = None,
+        relevance_threshold: float | None = None,
+        selection: Literal["top_k", "mmr"] | None = None,
+        mmr_lambda: float | None = None,
+        duplicate_similarity: float | None = None,
+        expand: Literal["none", "parent", "neighbours"] | None = None,
     ) -> SearchResponse:
         """Return the `limit` best chunks. No query is an error; an empty one finds nothing.
 
-        `weights` are those of the legs `text` and `vector`; default: the settings'. A leg of weight
-        0 does not run.
+        `weights` are those of the legs `text` and `vector`; a leg of weight 0 does not run. What is
+        not given is as the settings have it. Where nothing is found, the notes say why.
         """
         notes: list[str] = []
         cleaned = one_line(clean_text(query))
@@ -113,62 +99,157 @@ class Searcher:
             cleaned = cleaned[:MAX_QUERY_CHARACTERS]
         if not cleaned:
             return SearchResponse(query, [], notes=["the query is empty"])
+        given = {
+            "relevance_threshold": relevance_threshold,
+            "selection": selection,
+            "mmr_lambda": mmr_lambda,
+            "duplicate_similarity": duplicate_similarity,
+            "expand": expand,
+        }
+        settings = self._settings.model_copy(
+            update={name: value for name, value in given.items() if value is not None}
+        )
+        seconds: dict[str, float] = {}
+        limit = limit or settings.limit
+        run = _Run(
+            query=cleaned,
+            weights=dict(weights) if weights is not None else settings.weights.model_dump(),
+            limit=limit,
+            candidates=max(limit, settings.candidates),
+            settings=settings,
+            scope=self._scope(filters, seconds),
+            seconds=seconds,
+            corrections=[],
+        )
+        results = [] if run.scope.is_nothing else self._results(run, notes)
+        if not results and not notes:
+            notes.append(self._why_nothing(run.scope))
+        return SearchResponse(query, results, seconds, notes, run.corrections)
+
+    def statements(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        weights: Mapping[str, float] | None = None,
+        filters: Filters | None = None,
+    ) -> list[Statement]:
+        """Return the statements that a search sends, with their parameters, without running them.
+
+        The space and the corpus' languages are read, nothing else; what a statement takes from the
+        one before it stays a named parameter.
+        """
         used = dict(weights) if weights is not None else self._settings.weights.model_dump()
         limit = limit or self._settings.limit
-        candidates = max(limit, self._settings.candidates)
-        seconds: dict[str, float] = {}
-        legs = self._run_legs(cleaned, used, candidates, seconds)
-        start = time.perf_counter()
-        fused = fuse(legs, used, self._settings.rank_constant)[:limit]
-        results = self._fetch(fused)
-        seconds["fuse"] = time.perf_counter() - start
-        if not results:
-            notes.append(self._why_nothing())
-        return SearchResponse(query, results, seconds, notes)
-
-    def _why_nothing(self) -> str:
         with self._database.connection() as connection:
-            corpus = queries.corpus(connection)
-        if corpus is None or not corpus[0]:
-            return "the knowledge base is empty: run `rag sync FOLDER`"
+            space = space_to_search(connection, self._space_name) if used.get("vector") else None
+            return search_statements(
+                connection,
+                one_line(clean_text(query))[:MAX_QUERY_CHARACTERS],
+                max(limit, self._settings.candidates),
+                space=space,
+                by_text=bool(used.get("text")),
+                filters=filters or Filters(),
+            )
+
+    def _scope(self, filters: Filters | None, seconds: dict[str, float]) -> Scope:
+        if filters is None or filters.is_empty:
+            return EVERYTHING
+        start = time.perf_counter()
+        with self._database.connection() as connection:
+            scope = resolve(connection, filters)
+        seconds["filter"] = time.perf_counter() - start
+        return scope
+
+    def _results(self, run: _Run, notes: list[str]) -> list[SearchResult]:
+        legs = self._run_legs(run)
+        start = time.perf_counter()
+        settings = run.settings
+        fused = fuse(legs, run.weights, settings.rank_constant)
+        results = self._fetch(fused[: self._pool_size(run)], run)
+        if results and settings.relevance_threshold > 0:
+            results = [one for one in results if one.relevance >= settings.relevance_threshold]
+            if not results:
+                notes.append(
+                    f"nothing of relevance {settings.relevance_threshold:g} or more was found"
+                )
+        results, repetitions = without_duplicates(results, settings.duplicate_similarity)
+        if settings.reranker.url is not None:
+            results, failure = rerank(run.query, results, settings.reranker)
+            notes += [failure] if failure else []
+        if settings.selection == "mmr":
+            vectors = self._vectors([one.chunk_id for one in results])
+            results = maximal_marginal_relevance(results, vectors, run.limit, settings.mmr_lambda)
+        results = results[: run.limit]
+        if repetitions:
+            notes.append(f"{repetitions} results that repeat better ones were left out")
+        if settings.expand != "none":
+            with self._database.connection() as connection:
+                results = expand_results(connection, results, settings.expand)
+        run.seconds["fuse"] = time.perf_counter() - start
+        return results
+
+    def _pool_size(self, run: _Run) -> int:
+        settings = run.settings
+        size = run.limit
+        if (
+            settings.selection == "mmr"
+            or settings.duplicate_similarity < 1
+            or settings.relevance_threshold > 0
+        ):
+            size = _POOL * run.limit
+        if settings.reranker.url is not None:
+            size = max(size, settings.reranker.candidates)
+        return size
+
+    def _why_nothing(self, scope: Scope) -> str:
+        if scope.is_nothing:
+            return "no chunk passes the filters"
+        with self._database.connection() as connection:
+            if not any(row[1] for row in queries.posting_buckets(connection)):
+                return "the knowledge base is empty: run `rag sync FOLDER`"
         return "nothing was found"
 
-    def _run_legs(
-        self, query: str, weights: Mapping[str, float], limit: int, seconds: dict[str, float]
-    ) -> dict[str, list[LegHit]]:
+    def _run_legs(self, run: _Run) -> dict[str, list[LegHit]]:
         """Run the legs that have a weight at the same time, each on its own connection."""
         runners = {"text": self._text, "vector": self._vector}
-        wanted = [name for name in runners if weights.get(name, 0.0) > 0]
+        wanted = [name for name in runners if run.weights.get(name, 0.0) > 0]
+        if len(wanted) == 1:
+            return {wanted[0]: runners[wanted[0]](run)}
         with ThreadPoolExecutor(max(1, len(wanted))) as threads:
-            futures = {
-                name: threads.submit(runners[name], query, limit, seconds) for name in wanted
-            }
+            futures = {name: threads.submit(runners[name], run) for name in wanted}
             return {name: future.result() for name, future in futures.items()}
 
-    def _text(self, query: str, limit: int, seconds: dict[str, float]) -> list[LegHit]:
+    def _text(self, run: _Run) -> list[LegHit]:
         start = time.perf_counter()
         with self._database.connection() as connection:
-            languages = [language for language, _ in queries.corpus_languages(connection)]
-            hits = text_leg(connection, query_weights(query, languages), limit)
-        seconds["text"] = time.perf_counter() - start
-        return hits
+            found = text_leg(
+                connection,
+                run.query,
+                run.candidates,
+                clauses=run.settings.clauses,
+                scope=run.scope,
+            )
+        run.corrections.extend(found.corrections)
+        run.seconds["text"] = time.perf_counter() - start
+        return found.hits
 
-    def _vector(self, query: str, limit: int, seconds: dict[str, float]) -> list[LegHit]:
+    def _vector(self, run: _Run) -> list[LegHit]:
         with self._database.connection() as connection:
             space = space_to_search(connection, self._space_name)
         if space is None:
             return []
         embedder = self._embedders.of(space)
         start = time.perf_counter()
-        embedding = embedder.embed_query(query)
+        embedding = embedder.embed_query(run.query)
         embedded = time.perf_counter()
         with self._database.connection() as connection:
-            hits = vector_leg(connection, space, embedding, limit)
-        seconds["embed"] = embedded - start
-        seconds["vector"] = time.perf_counter() - embedded
+            hits = vector_leg(connection, space, embedding, run.candidates, run.scope)
+        run.seconds["embed"] = embedded - start
+        run.seconds["vector"] = time.perf_counter() - embedded
         return hits
 
-    def _fetch(self, fused: list[FusedHit]) -> list[SearchResult]:
+    def _fetch(self, fused: list[FusedHit], run: _Run) -> list[SearchResult]:
         """Read all chunks in one round trip, in the fused order."""
         if not fused:
             return []
@@ -176,31 +257,27 @@ class Searcher:
             rows = queries.found_chunks(connection, chunk_ids=[hit.chunk_id for hit in fused])
             by_id = {row[0]: row for row in rows}
         # A chunk may have been replaced since its leg found it.
-        return [_result(hit, by_id[hit.chunk_id]) for hit in fused if hit.chunk_id in by_id]
+        found = [to_result(hit, by_id[hit.chunk_id]) for hit in fused if hit.chunk_id in by_id]
+        return [
+            replace(
+                one,
+                relevance=relevance(
+                    one.text_score,
+                    one.vector_score,
+                    one.details,
+                    run.settings.relevance,
+                    run.settings.clauses,
+                    tags=one.tags,
+                    updated_at=one.updated_at,
+                ),
+            )
+            for one in found
+        ]
 
-
-def _result(hit: FusedHit, row: tuple[Any, ...]) -> SearchResult:
-    raw = {detail.leg: detail.raw_score for detail in hit.details}
-    (_, source_hash, uri, title, _, chunk_index, kind, trail, content, page_start, page_end) = row[
-        :11
-    ]
-    regions, language, metadata = row[11:]
-    return SearchResult(
-        chunk_id=hit.chunk_id,
-        score=hit.score,
-        text_score=raw.get("text"),
-        vector_score=raw.get("vector"),
-        details=hit.details,
-        source_hash=source_hash,
-        source_path=uri,
-        title=title,
-        chunk_index=chunk_index,
-        kind=kind,
-        breadcrumb_trail=trail,
-        content=content,
-        page_start=page_start,
-        page_end=page_end,
-        regions=regions,
-        language=language,
-        metadata=metadata,
-    )
+    def _vectors(self, chunk_ids: list[int]) -> dict[int, np.ndarray[Any, Any]]:
+        with self._database.connection() as connection:
+            space = space_to_search(connection, self._space_name)
+            if space is None:
+                return {}
+            rows = queries.found_vectors(connection, space_id=space.space_id, chunk_ids=chunk_ids)
+            return {chunk_id: vector.to_numpy() for chunk_id, vector in rows}

@@ -1,68 +1,326 @@
-"""The text leg: BM25 over the chunks that hold one of the query's rarer words."""
+"""The text leg: words by exact BM25, and clauses for phrases and corrected words beside them.
+
+A chunk's score in this leg is the weighted sum of its clauses: phrase in the breadcrumb trail,
+phrase in the text, words, corrected words. Each is at most 1: a phrase is there or not, and BM25 is
+taken as a part of the most that the query's words could give.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.search.fusion import LegHit
+from rag_pipeline.analysis import query_weights
+from rag_pipeline.search.corrections import Correction, correct
+from rag_pipeline.search.filters import EVERYTHING, Scope, passing
+from rag_pipeline.search.fusion import Clause, LegHit
+from rag_pipeline.search.phrases import Phrase, trail_positions
+from rag_pipeline.search.postings import (
+    K1,
+    B,
+    Corpus,
+    Scores,
+    best_places,
+    inverse_frequency,
+)
+from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.queries import queries
 
-CANDIDATES = 3_000
-"""Chunks that are ranked at most, about: words are taken by rarity until they bring so many."""
+READ_POSTINGS = 600_000
+"""Postings that are read for a query, about. Words are read from the rarest on; those that would
+exceed the bound are counted only in the best chunks by all the others."""
+RECOUNTED = 400
+"""How many best chunks these are."""
+MAX_PHRASES = 100
+"""Chunks with every word of the query that are looked into for the phrase, best by words first."""
+
+__all__ = ["TextFound", "inverse_frequency", "text_leg"]
+
+
+@dataclass(frozen=True)
+class TextFound:
+    """The leg's hits, best first, and the corrections that were searched for."""
+
+    hits: list[LegHit] = field(default_factory=list)
+    corrections: list[Correction] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Lexemes to score: factor = weight × inverse document frequency."""
+
+    factors: dict[str, float]
+    frequencies: dict[str, int]
 
 
 def text_leg(
-    connection: Connection[TupleRow], lexemes: Mapping[str, float], limit: int
-) -> list[LegHit]:
-    """Return the best chunks by BM25, best first; `lexemes` are the query's, with their weights."""
-    corpus = queries.corpus(connection)
-    if corpus is None or not corpus[0] or not lexemes:
-        return []
-    chunk_count, lexeme_total = corpus
-    frequencies = dict(queries.document_frequencies(connection, lexemes=sorted(lexemes)))
-    if not frequencies:
-        return []
-    known = sorted(frequencies, key=lambda lexeme: (frequencies[lexeme], lexeme))
-    rows = queries.text_candidates(
-        connection,
-        query=_any_of(_rarest(known, frequencies)),
-        lexemes=known,
-        inverse_frequencies=[
-            lexemes[word] * inverse_frequency(chunk_count, frequencies[word]) for word in known
-        ],
-        average_length=max(1.0, float(lexeme_total) / chunk_count),
-        candidates=CANDIDATES,
-        limit=limit,
-    )
-    return [LegHit(chunk_id, float(score)) for chunk_id, score in rows]
+    connection: Connection[TupleRow],
+    query: str,
+    limit: int,
+    *,
+    clauses: ClauseWeights | None = None,
+    scope: Scope = EVERYTHING,
+) -> TextFound:
+    """Return the best `limit` chunks in scope by words, best first."""
+    clauses = clauses or ClauseWeights()
+    rows = list(queries.posting_buckets(connection))
+    corpus = Corpus([row[0] for row in rows], sum(row[1] for row in rows), sum(r[2] for r in rows))
+    if not corpus.chunk_count or scope.is_nothing:
+        return TextFound()
+    has_dead = any(row[3] for row in rows)
+    languages = [language for (language,) in queries.corpus_languages(connection)]
+    phrase = Phrase.of(query)
+    weights = query_weights(query, languages)
+    wanted = dict.fromkeys([*weights, *(phrase.lexemes if phrase else ())])
+    frequencies = _frequencies(connection, wanted)
+    words = _words(weights, frequencies, corpus)
+    corrections: list[Correction] = []
+    fuzzy = _Words({}, {})
+    if clauses.fuzzy:
+        corrections = correct(connection, query, languages, frequencies)
+        fuzzy = _fuzzy_words(connection, corrections, languages, words, corpus)
+    if not words.factors and not fuzzy.factors:
+        return TextFound(corrections=corrections)
+    search = _Search(connection, corpus, clauses, words, fuzzy, phrase)
+    search.unknown = _unknown_share(weights, frequencies, corrections, corpus)
+    return TextFound(search.best(limit, scope, has_dead), corrections)
 
 
-def inverse_frequency(chunk_count: int, document_frequency: int) -> float:
-    """Return BM25's idf in Lucene's form, which is never negative.
-
-    >>> round(inverse_frequency(100, 1), 3)
-    4.212
-    """
-    return math.log(1 + (chunk_count - document_frequency + 0.5) / (document_frequency + 0.5))
+def _frequencies(connection: Connection[TupleRow], lexemes: Mapping[str, Any]) -> dict[str, int]:
+    rows = queries.document_frequencies(connection, lexemes=sorted(lexemes))
+    return {lexeme: int(count) for lexeme, count in rows}
 
 
-def _rarest(by_rarity: Sequence[str], frequencies: dict[str, int]) -> list[str]:
-    """Take words from the rarest on, as long as they bring at most `CANDIDATES` chunks."""
-    taken: list[str] = []
-    total = 0
-    for word in by_rarity:
-        total += frequencies[word]
-        if taken and total > CANDIDATES:
-            break
-        taken.append(word)
-    return taken
+def _words(weights: Mapping[str, float], frequencies: dict[str, int], corpus: Corpus) -> _Words:
+    factors = {
+        lexeme: weight * inverse_frequency(corpus.chunk_count, frequencies[lexeme])
+        for lexeme, weight in weights.items()
+        if weight > 0 and lexeme in frequencies
+    }
+    return _Words(factors, frequencies)
 
 
-def _any_of(lexemes: Sequence[str]) -> str:
-    """Return a tsquery of all lexemes joined by OR, each quoted: no operator of it is heard."""
-    quoted = ["'" + word.replace("\\", "\\\\").replace("'", "''") + "'" for word in lexemes]
-    return " | ".join(quoted)
+def _fuzzy_words(
+    connection: Connection[TupleRow],
+    corrections: Sequence[Correction],
+    languages: Sequence[str],
+    words: _Words,
+    corpus: Corpus,
+) -> _Words:
+    weights: dict[str, float] = {}
+    for correction in corrections:
+        for lexeme, weight in query_weights(correction.found, languages).items():
+            if lexeme not in words.factors:
+                weights[lexeme] = max(weights.get(lexeme, 0.0), weight * correction.weight)
+    if not weights:
+        return _Words({}, {})
+    return _words(weights, _frequencies(connection, weights), corpus)
+
+
+def _unknown_share(
+    weights: Mapping[str, float],
+    frequencies: Mapping[str, int],
+    corrections: Sequence[Correction],
+    corpus: Corpus,
+) -> float:
+    """Return the idf of the words that the corpus has not: they are part of what was asked."""
+    typed = {correction.typed for correction in corrections if correction.is_shown}
+    rarest = inverse_frequency(corpus.chunk_count, 0)
+    missing = [
+        weight
+        for lexeme, weight in weights.items()
+        if weight >= 0.7 and lexeme not in frequencies and lexeme not in typed
+    ]
+    return rarest * (sum(missing) + len(typed))
+
+
+@dataclass
+class _Search:
+    connection: Connection[TupleRow]
+    corpus: Corpus
+    clauses: ClauseWeights
+    words: _Words
+    fuzzy: _Words
+    phrase: Phrase | None
+    unknown: float = 0.0
+
+    def best(self, limit: int, scope: Scope, has_dead: bool) -> list[LegHit]:
+        """Return the `limit` best chunks with their clauses."""
+        read, unread = self._affordable()
+        scores = Scores(self.corpus)
+        fuzzy = Scores(self.corpus) if self.fuzzy.factors else None
+        covered = self._score(scores, fuzzy, read)
+        ceiling = self._ceiling()
+        total = scores.values * np.float32(self.clauses.words / ceiling)
+        if fuzzy is not None:
+            total += fuzzy.values * np.float32(self.clauses.fuzzy / ceiling)
+        if scope.chunk_ids is not None:
+            total = _only(total, scores.places_of(np.asarray(scope.chunk_ids, dtype=np.int64)))
+        count = max(limit, RECOUNTED) if unread else limit
+        check = has_dead or (not scope.is_everything and scope.chunk_ids is None)
+        places = self._verified(scores, total, count, scope if check else None)
+        with_phrase = self._with_all_words(scores, total, covered, scope if check else None)
+        places = np.union1d(places, with_phrase)
+        ids = scores.chunk_ids(places)
+        raw_words = scores.values[places].astype(np.float64)
+        raw_fuzzy = fuzzy.values[places].astype(np.float64) if fuzzy else np.zeros(len(places))
+        if unread:
+            raw_words += self._recounted(ids, unread)
+        phrases = self._phrases(scores.chunk_ids(with_phrase))
+        rows = zip(ids.tolist(), raw_words.tolist(), raw_fuzzy.tolist(), strict=True)
+        hits = [
+            self._hit(chunk_id, word, near, phrases.get(chunk_id, (False, False)), ceiling)
+            for chunk_id, word, near in rows
+        ]
+        hits = [hit for hit in hits if hit.raw_score > 0]
+        return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))[:limit]
+
+    def _affordable(self) -> tuple[list[str], list[str]]:
+        """Split the words into those whose postings are read, from the rarest on, and the rest.
+
+        A word in half of the chunks says next to nothing where rarer ones were asked for.
+        """
+        frequencies = self.words.frequencies
+        by_rarity = sorted(self.words.factors, key=lambda lexeme: (frequencies[lexeme], lexeme))
+        read: list[str] = []
+        total = 0
+        for place, lexeme in enumerate(by_rarity):
+            total += frequencies[lexeme]
+            if read and total > READ_POSTINGS:
+                return read, by_rarity[place:]
+            read.append(lexeme)
+        return read, []
+
+    def _score(
+        self, scores: Scores, fuzzy: Scores | None, read: Sequence[str]
+    ) -> NDArray[np.bool_] | None:
+        """Add up BM25; return where every word of the phrase that was read is, None: nowhere."""
+        phrase = self._distinct_phrase()
+        counted = set(phrase).intersection(read) if phrase else set()
+        covered = np.zeros(len(scores.values), dtype=np.uint8) if counted else None
+        rows = self._postings([*read, *self.fuzzy.factors])
+        for lexeme in read:
+            places, rest = scores.places(rows.get(lexeme, ()))
+            scores.add(places, rest, self.words.factors[lexeme])
+            if covered is not None and lexeme in counted:
+                covered[places] += 1
+        if fuzzy is not None:
+            for lexeme, factor in self.fuzzy.factors.items():
+                fuzzy.add(*fuzzy.places(rows.get(lexeme, ())), factor)
+        return None if covered is None else covered == len(counted)
+
+    def _postings(self, lexemes: Sequence[str]) -> dict[str, list[tuple[int, bytes]]]:
+        rows: dict[str, list[tuple[int, bytes]]] = {}
+        with self.connection.cursor(binary=True) as cursor:
+            cursor.execute(queries.postings.sql, {"lexemes": list(lexemes)})
+            for lexeme, bucket, postings in cursor:
+                rows.setdefault(lexeme, []).append((bucket, postings))
+        return rows
+
+    def _distinct_phrase(self) -> tuple[str, ...]:
+        """Return the phrase's lexemes; none if one of them is nowhere."""
+        if self.phrase is None or not (self.clauses.phrase_in_trail or self.clauses.phrase_in_text):
+            return ()
+        lexemes = self.phrase.lexemes
+        return lexemes if all(self.words.frequencies.get(one) for one in lexemes) else ()
+
+    def _ceiling(self) -> float:
+        """Return BM25 of a chunk that is full of everything that was asked for."""
+        known = sum(self.words.factors.values())
+        return max(1e-9, (K1 + 1) * (known + self.unknown))
+
+    def _verified(
+        self,
+        scores: Scores,
+        total: NDArray[np.float32],
+        count: int,
+        scope: Scope | None,
+    ) -> NDArray[np.int64]:
+        """Return the best places whose chunks are there and pass; `scope` None: all are."""
+        if scope is None:
+            return best_places(total, count)
+        found: list[int] = []
+        seen = 0
+        size = 2 * count
+        while True:
+            places = best_places(total, size)
+            fresh = places[seen:]
+            ids = scores.chunk_ids(fresh).tolist()
+            passed = passing(self.connection, scope, ids) if ids else set()
+            found += [p for p, one in zip(fresh.tolist(), ids, strict=True) if one in passed]
+            if len(found) >= count or len(places) < size:
+                return np.asarray(found[:count], dtype=np.int64)
+            seen = len(places)
+            size *= 4
+
+    def _with_all_words(
+        self,
+        scores: Scores,
+        total: NDArray[np.float32],
+        covered: NDArray[np.bool_] | None,
+        scope: Scope | None,
+    ) -> NDArray[np.int64]:
+        if covered is None:
+            return np.zeros(0, dtype=np.int64)
+        return self._verified(scores, total * covered, MAX_PHRASES, scope)
+
+    def _recounted(self, ids: NDArray[np.int64], unread: Sequence[str]) -> NDArray[np.float64]:
+        """Return what the words that were not read add to these chunks, from the chunks."""
+        added = dict.fromkeys(ids.tolist(), 0.0)
+        rows = queries.frequencies_within(
+            self.connection, chunk_ids=ids.tolist(), lexemes=list(unread)
+        )
+        for chunk_id, lexeme, frequency, length in rows:
+            norm = frequency + K1 * (1 - B + B * length / self.corpus.average_length)
+            added[chunk_id] += self.words.factors[lexeme] * (K1 + 1) * frequency / norm
+        return np.asarray([added[one] for one in ids.tolist()])
+
+    def _phrases(self, ids: NDArray[np.int64]) -> dict[int, tuple[bool, bool]]:
+        """Return of each chunk with the phrase whether it is in its trail, and in its text."""
+        if self.phrase is None or not len(ids):
+            return {}
+        rows = queries.positions_within(
+            self.connection, chunk_ids=ids.tolist(), lexemes=sorted(set(self.phrase.lexemes))
+        )
+        found: dict[int, tuple[bool, bool]] = {}
+        for chunk_id, trail, language, positions in rows:
+            starts = self.phrase.starts(positions or {})
+            if starts:
+                border = trail_positions(trail, language) if trail else 0
+                # Positions start at 1; the phrase must end before the trail does.
+                inside = starts[0] + len(self.phrase.lexemes) - 1 <= border
+                found[chunk_id] = (inside, starts[-1] > border)
+        return found
+
+    def _hit(
+        self, chunk_id: int, words: float, fuzzy: float, phrase: tuple[bool, bool], ceiling: float
+    ) -> LegHit:
+        in_trail, in_text = phrase
+        parts = [
+            ("phrase_in_trail", float(in_trail), float(in_trail), self.clauses.phrase_in_trail),
+            ("phrase_in_text", float(in_text), float(in_text), self.clauses.phrase_in_text),
+            ("words", words, words / ceiling, self.clauses.words),
+            ("fuzzy", fuzzy, fuzzy / ceiling, self.clauses.fuzzy),
+        ]
+        total = sum(weight * part for _, _, part, weight in parts)
+        return LegHit(
+            chunk_id,
+            total,
+            tuple(
+                Clause(name, raw, weight, weight * part / total)
+                for name, raw, part, weight in parts
+                if weight * part > 0
+            ),
+        )
+
+
+def _only(total: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.float32]:
+    kept = np.zeros_like(total)
+    kept[places] = total[places]
+    return kept

@@ -1,4 +1,4 @@
-"""The vector leg: nearest neighbours by cosine, from the HNSW index of a space."""
+"""The vector leg: nearest neighbours by cosine, from the HNSW index of a space or exactly."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from pgvector import HalfVector
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
 
+from rag_pipeline.search.filters import EVERYTHING, Scope
 from rag_pipeline.search.fusion import LegHit
 from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.queries import queries
 
 MAX_EF_SEARCH = 1_000
 """pgvector's upper bound of hnsw.ef_search."""
+EF_SEARCH = 120
+"""Breadth of the search in the graph, at least."""
+MAX_SCANNED = 60_000
+"""Rows that a filtered scan goes on for; if too few of them pass, the answer is found exactly."""
 
 
 def vector_leg(
@@ -22,23 +27,53 @@ def vector_leg(
     space: EmbeddingSpace,
     embedding: np.ndarray[Any, np.dtype[np.float32]],
     limit: int,
+    scope: Scope = EVERYTHING,
 ) -> list[LegHit]:
-    """Return the nearest chunks, best first; raw score = cosine similarity, -1..1.
+    """Return the nearest chunks in scope, best first; raw score = cosine similarity, -1..1.
 
-    ef_search is raised to the number of rows wanted (an index scan gives no more than it), and the
-    scan goes on iteratively where a filter leaves too few.
+    Without a filter, by the index: ef_search is raised to the number of rows wanted, since a scan
+    gives no more than it. A filter that few chunks pass is answered by comparing all of these. Any
+    other goes on in the index until enough have passed, and is answered exactly where that fails.
     """
-    ef_search = min(MAX_EF_SEARCH, max(100, limit))
+    parameters: dict[str, Any] = {
+        "space_id": space.space_id,
+        "embedding": HalfVector(embedding),
+        "limit": limit,
+    }
+    if scope.chunk_ids is not None:
+        parameters["chunk_ids"] = scope.chunk_ids
+        return _hits(connection, queries.vector_exact.sql, space, parameters)
+    _prefer_index(connection, limit)
+    if scope.is_everything:
+        return _hits(connection, queries.vector_candidates.sql, space, parameters)
+    parameters |= scope.parameters
+    hits = _hits(connection, queries.vector_candidates_filtered.sql, space, parameters)
+    if len(hits) < limit:
+        connection.execute("SELECT set_config('enable_sort', 'on', true)")
+        hits = _hits(connection, queries.vector_exact_filtered.sql, space, parameters)
+    return hits
+
+
+def _prefer_index(connection: Connection[TupleRow], limit: int) -> None:
+    """Settings of this transaction. Without sorting, the index's own order is the only plan."""
     connection.execute(
         "SELECT set_config('hnsw.ef_search', %s, true), "
-        "set_config('hnsw.iterative_scan', 'strict_order', true)",
-        (str(ef_search),),
+        "set_config('hnsw.iterative_scan', 'relaxed_order', true), "
+        "set_config('hnsw.max_scan_tuples', %s, true), "
+        "set_config('enable_sort', 'off', true)",
+        (str(min(MAX_EF_SEARCH, max(EF_SEARCH, limit))), str(MAX_SCANNED)),
     )
-    statement = sql.SQL(queries.vector_candidates.sql).format(
-        dimensions=sql.Literal(space.dimensions)
-    )
-    rows = connection.execute(
-        statement,
-        {"space_id": space.space_id, "embedding": HalfVector(embedding), "limit": limit},
-    ).fetchall()
-    return [LegHit(chunk_id, float(similarity)) for chunk_id, similarity in rows]
+
+
+def _hits(
+    connection: Connection[TupleRow],
+    statement: str,
+    space: EmbeddingSpace,
+    parameters: dict[str, Any],
+) -> list[LegHit]:
+    composed = sql.SQL(statement).format(dimensions=sql.Literal(space.dimensions))
+    # Not prepared: a plan that serves every filter serves none.
+    rows = connection.execute(composed, parameters, prepare=False).fetchall()
+    hits = [LegHit(chunk_id, float(similarity)) for chunk_id, similarity in rows]
+    # A relaxed scan gives its rows nearly in order.
+    return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))

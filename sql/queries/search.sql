@@ -1,38 +1,52 @@
--- name: corpus()^
-SELECT chunk_count, lexeme_total FROM corpus_statistics;
+-- name: posting_buckets()
+-- Some hundred rows at a million chunks.
+SELECT bucket, chunk_count, lexeme_total, dead_count FROM posting_bucket ORDER BY bucket;
 
 -- name: document_frequencies(lexemes)
--- Primary key of lexeme.
-SELECT lexeme, document_frequency FROM lexeme WHERE lexeme = ANY(:lexemes);
+-- Primary key of posting.
+SELECT lexeme, sum(chunk_count) FROM posting WHERE lexeme = ANY(:lexemes) GROUP BY lexeme;
 
--- name: text_candidates(query, lexemes, inverse_frequencies, average_length, candidates, limit)
--- BM25 (k1 1.2, b 0.75) over the candidates only. GIN chunk_search_vector gives the candidates that
--- hold one of the rarer words; all the query's words then count.
-WITH term AS MATERIALIZED (
-    SELECT * FROM unnest(:lexemes::text[], :inverse_frequencies::float8[]) AS t (lexeme, idf)
-),
-candidate AS MATERIALIZED (
-    SELECT chunk_id, search_vector, lexeme_count
-    FROM chunk
-    WHERE search_vector @@ :query::tsquery
-    -- Only a query of nothing but frequent words reaches this bound; their weight is near nothing.
-    LIMIT :candidates
-)
+-- name: postings(lexemes)
+-- Primary key of posting; read in binary.
+SELECT lexeme, bucket, postings FROM posting WHERE lexeme = ANY(:lexemes);
+
+-- name: frequencies_within(chunk_ids, lexemes)
+-- For words that too many chunks have: how often these few have them.
+SELECT c.chunk_id, u.lexeme, cardinality(u.positions), c.lexeme_count
+FROM chunk AS c CROSS JOIN LATERAL unnest(c.search_vector) AS u
+WHERE c.chunk_id = ANY(:chunk_ids) AND u.lexeme = ANY(:lexemes);
+
+-- name: positions_within(chunk_ids, lexemes)
+-- Where the words of a phrase stand in these chunks.
 SELECT
-    c.chunk_id,
-    sum(
-        t.idf * 2.2 * v.frequency
-        / (v.frequency + 1.2 * (0.25 + 0.75 * c.lexeme_count / :average_length::float8))
-    ) AS score
-FROM candidate AS c
-CROSS JOIN LATERAL (
-    SELECT u.lexeme, cardinality(u.positions) AS frequency
-    FROM unnest(c.search_vector) AS u
-) AS v
-INNER JOIN term AS t ON t.lexeme = v.lexeme
-GROUP BY c.chunk_id
-ORDER BY score DESC, c.chunk_id
-LIMIT :limit;
+    c.chunk_id, c.breadcrumb_trail, c.language,
+    (
+        SELECT jsonb_object_agg(u.lexeme, u.positions)
+        FROM unnest(c.search_vector) AS u WHERE u.lexeme = ANY(:lexemes)
+    )
+FROM chunk AS c
+WHERE c.chunk_id = ANY(:chunk_ids);
+
+-- name: near_lexemes(variants)
+-- Primary key of lexeme.
+SELECT lexeme, document_frequency FROM lexeme WHERE lexeme = ANY(:variants);
+
+-- name: similar_lexemes(word, shortest, longest)
+-- GIN lexeme_trigrams; pg_trgm.similarity_threshold is set by the caller.
+SELECT lexeme, document_frequency
+FROM lexeme
+WHERE lexeme %% :word
+    AND length(lexeme) BETWEEN 5 AND 40
+    AND length(lexeme) BETWEEN :shortest AND :longest
+ORDER BY similarity(lexeme, :word) DESC, document_frequency DESC
+LIMIT 50;
+
+-- name: lexemes_beginning(low, high)
+-- B-tree lexeme_prefix, whose order these operators are.
+SELECT lexeme, document_frequency
+FROM lexeme
+WHERE lexeme ~>=~ :low AND lexeme ~<~ :high
+LIMIT 200;
 
 -- name: vector_candidates(space_id, embedding, limit)
 -- The partial HNSW index of the space. {dimensions} is filled in as a literal: an index on an
@@ -45,17 +59,147 @@ WHERE space_id = :space_id
 ORDER BY embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})
 LIMIT :limit;
 
+-- name: vector_candidates_filtered(space_id, embedding, source_hashes, first_page, last_page, metadata, limit)
+-- The same index, scanned on until enough rows pass; each is looked up by its primary key.
+SELECT
+    e.chunk_id,
+    1 - (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) AS similarity
+FROM chunk_embedding AS e
+INNER JOIN chunk AS c ON c.chunk_id = e.chunk_id
+WHERE e.space_id = :space_id
+    AND (:source_hashes::text[] IS NULL OR c.source_hash = ANY(:source_hashes))
+    AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
+    AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
+    AND (:metadata::text IS NULL OR c.metadata @@ :metadata::jsonpath)
+ORDER BY e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})
+LIMIT :limit;
+
+-- name: vector_exact(space_id, embedding, chunk_ids, limit)
+-- Primary key of chunk_embedding: every vector is compared. The sum keeps the HNSW index out.
+SELECT
+    chunk_id,
+    1 - (embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) AS similarity
+FROM chunk_embedding
+WHERE space_id = :space_id AND chunk_id = ANY(:chunk_ids)
+ORDER BY (embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) + 0
+LIMIT :limit;
+
+-- name: vector_exact_filtered(space_id, embedding, source_hashes, first_page, last_page, metadata, limit)
+-- For a filter whose chunks all lie far from the query: every vector that passes is compared.
+SELECT
+    e.chunk_id,
+    1 - (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) AS similarity
+FROM chunk_embedding AS e
+INNER JOIN chunk AS c ON c.chunk_id = e.chunk_id
+WHERE e.space_id = :space_id
+    AND (:source_hashes::text[] IS NULL OR c.source_hash = ANY(:source_hashes))
+    AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
+    AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
+    AND (:metadata::text IS NULL OR c.metadata @@ :metadata::jsonpath)
+ORDER BY (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) + 0
+LIMIT :limit;
+
+-- name: passing_documents(source_types, tags, documents, languages, ingested_from, ingested_before)
+-- A document belongs to its file, and until its successor has landed to that one's.
+WITH file AS MATERIALIZED (
+    SELECT DISTINCT source_hash
+    FROM source
+    WHERE (
+        :source_types::text[] IS NULL
+        OR lower(substring(uri FROM '\.([A-Za-z0-9]+)$')) = ANY(:source_types)
+    )
+        AND (:tags::text[] IS NULL OR tags && :tags)
+        AND (
+            :documents::text[] IS NULL
+            OR uri = ANY(:documents)
+            OR substring(uri FROM '[^/\\]*$') = ANY(:documents)
+            OR EXISTS (
+                SELECT 1 FROM unnest(:documents) AS wanted
+                WHERE length(wanted) >= 8 AND starts_with(source_hash, wanted)
+            )
+        )
+),
+candidate AS (
+    SELECT source_hash FROM file
+    UNION
+    SELECT d.source_hash FROM document AS d INNER JOIN file AS f ON f.source_hash = d.superseded_by
+)
+SELECT d.source_hash
+FROM candidate INNER JOIN document AS d ON d.source_hash = candidate.source_hash
+WHERE d.chunk_count > 0
+    AND (:languages::text[] IS NULL OR d.language = ANY(:languages))
+    AND (:ingested_from::timestamptz IS NULL OR d.created_at >= :ingested_from)
+    AND (:ingested_before::timestamptz IS NULL OR d.created_at < :ingested_before);
+
+-- name: passing_chunks(source_hashes, first_page, last_page, metadata, limit)
+-- Index (source_hash, chunk_index) or GIN chunk_metadata, whichever leaves fewer.
+SELECT chunk_id
+FROM chunk
+WHERE (:source_hashes::text[] IS NULL OR source_hash = ANY(:source_hashes))
+    AND (:first_page::integer IS NULL OR page_end >= :first_page)
+    AND (:last_page::integer IS NULL OR page_start <= :last_page)
+    AND (:metadata::text IS NULL OR metadata @@ :metadata::jsonpath)
+LIMIT :limit;
+
+-- name: passing_of(chunk_ids, source_hashes, first_page, last_page, metadata)
+-- Primary key of chunk.
+SELECT chunk_id
+FROM chunk
+WHERE chunk_id = ANY(:chunk_ids)
+    AND (:source_hashes::text[] IS NULL OR source_hash = ANY(:source_hashes))
+    AND (:first_page::integer IS NULL OR page_end >= :first_page)
+    AND (:last_page::integer IS NULL OR page_start <= :last_page)
+    AND (:metadata::text IS NULL OR metadata @@ :metadata::jsonpath);
+
 -- name: found_chunks(chunk_ids)
 SELECT
     c.chunk_id, c.source_hash, s.uri, d.title, d.page_count, c.chunk_index, c.kind,
-    c.breadcrumb_trail, c.content, c.page_start, c.page_end, c.regions, c.language, c.metadata
+    c.breadcrumb_trail, c.content, c.page_start, c.page_end, c.regions, c.language, c.metadata,
+    c.parent_index, s.tags, d.updated_at
 FROM chunk AS c
 INNER JOIN document AS d ON d.source_hash = c.source_hash
 INNER JOIN LATERAL (
-    SELECT min(uri) AS uri FROM source
+    SELECT uri, tags FROM source
     WHERE source.source_hash IN (c.source_hash, d.superseded_by)
-) AS s ON s.uri IS NOT NULL
+    ORDER BY uri
+    LIMIT 1
+) AS s ON true
 WHERE c.chunk_id = ANY(:chunk_ids);
 
+-- name: found_vectors(space_id, chunk_ids)
+SELECT chunk_id, embedding
+FROM chunk_embedding
+WHERE space_id = :space_id AND chunk_id = ANY(:chunk_ids);
+
+-- name: found_sections(source_hashes, section_indexes)
+-- Primary key of section.
+SELECT s.source_hash, s.section_index, s.content
+FROM section AS s
+INNER JOIN unnest(:source_hashes::text[], :section_indexes::integer[])
+    AS w (source_hash, section_index)
+    ON w.source_hash = s.source_hash AND w.section_index = s.section_index;
+
+-- name: found_neighbours(source_hashes, chunk_indexes, distance)
+-- Key (source_hash, chunk_index) of chunk.
+SELECT w.source_hash, w.chunk_index, string_agg(c.content, E'\n\n' ORDER BY c.chunk_index)
+FROM unnest(:source_hashes::text[], :chunk_indexes::integer[]) AS w (source_hash, chunk_index)
+INNER JOIN chunk AS c
+    ON c.source_hash = w.source_hash
+    AND c.chunk_index BETWEEN w.chunk_index - :distance AND w.chunk_index + :distance
+GROUP BY w.source_hash, w.chunk_index;
+
 -- name: corpus_languages()
-SELECT language, count(*) FROM document WHERE chunk_count > 0 GROUP BY language ORDER BY 2 DESC;
+-- Index document_language, one probe a language.
+WITH RECURSIVE present AS (
+    (
+        SELECT language FROM document
+        WHERE chunk_count > 0 AND language IS NOT NULL ORDER BY language LIMIT 1
+    )
+    UNION ALL
+    SELECT (
+        SELECT d.language FROM document AS d
+        WHERE d.chunk_count > 0 AND d.language > p.language ORDER BY d.language LIMIT 1
+    )
+    FROM present AS p WHERE p.language IS NOT NULL
+)
+SELECT language FROM present WHERE language IS NOT NULL;

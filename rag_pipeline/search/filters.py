@@ -1,0 +1,211 @@
+"""What a search may find: filters on documents, pages and metadata, applied before the k best."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.store.queries import queries
+
+SELECTIVE = 20_000
+"""Filters that pass at most so many chunks are listed first, and both legs look at these only: an
+exact scan of 20,000 vectors is about as dear as an index scan that has to skip most of the graph,
+and misses nothing."""
+
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class MetadataFilter:
+    """A condition on one key of a chunk's metadata: membership, or a range with its ends included.
+
+    `key` may be nested: `machine.year`. A list in the metadata passes if one of its elements does.
+    """
+
+    key: str
+    values: tuple[Scalar, ...] = ()
+    low: Scalar | None = None
+    high: Scalar | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> MetadataFilter:
+        """Read `key=value`, `key=a|b`, `key>=5`, `key<=9` or `key=3..7`.
+
+        Raises `SettingsError` for anything else.
+        """
+        match = re.fullmatch(r"\s*([^=<>]+?)\s*(>=|<=|=)\s*(.+?)\s*", text)
+        if not match:
+            raise SettingsError(
+                f"{text!r} is no condition", hint="write key=value, key=a|b, key>=5 or key=3..7"
+            )
+        key, operator, value = match.groups()
+        if operator == ">=":
+            return cls(key, low=_scalar(value))
+        if operator == "<=":
+            return cls(key, high=_scalar(value))
+        ends = re.fullmatch(r"(.*\S)\s*\.\.\s*(\S.*)", value)
+        if ends:
+            return cls(key, low=_scalar(ends[1]), high=_scalar(ends[2]))
+        return cls(key, tuple(_scalar(one.strip()) for one in value.split("|")))
+
+    @property
+    def predicate(self) -> str:
+        """The condition as a predicate of SQL/JSON path."""
+        path = "$." + ".".join(json.dumps(part, ensure_ascii=False) for part in self.key.split("."))
+        tests = []
+        if self.values:
+            forms = [form for value in self.values for form in _forms(value)]
+            tests.append("(" + " || ".join(f"{path} == {form}" for form in forms) + ")")
+        if self.low is not None or self.high is not None:
+            bounds = [("@ >= ", self.low), ("@ <= ", self.high)]
+            inner = " && ".join(
+                operator + json.dumps(bound, ensure_ascii=False)
+                for operator, bound in bounds
+                if bound is not None
+            )
+            tests.append(f"exists({path} ? ({inner}))")
+        return " && ".join(tests) or f"exists({path})"
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Everything must hold; of the values of one field, any.
+
+    `documents` are file names, whole paths, or the beginnings of a source hash (8 digits or more).
+    Pages are 1-based, and a chunk passes that has one of them. Times of ingestion are inclusive at
+    `ingested_from`, exclusive at `ingested_before`.
+    """
+
+    source_types: Sequence[str] = ()
+    """Ends of file names: pdf, docx."""
+    tags: Sequence[str] = ()
+    documents: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    first_page: int | None = None
+    last_page: int | None = None
+    ingested_from: datetime | None = None
+    ingested_before: datetime | None = None
+    metadata: Sequence[MetadataFilter] = ()
+
+    @property
+    def concern_documents(self) -> bool:
+        """Whether whole documents are left out."""
+        return bool(
+            self.source_types
+            or self.tags
+            or self.documents
+            or self.languages
+            or self.ingested_from
+            or self.ingested_before
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything passes."""
+        return not (
+            self.concern_documents
+            or self.first_page is not None
+            or self.last_page is not None
+            or self.metadata
+        )
+
+    def document_parameters(self) -> dict[str, Any]:
+        """Return the parameters of the statement `passing_documents`."""
+        return {
+            "source_types": _lower(self.source_types),
+            "tags": list(self.tags) or None,
+            "documents": list(self.documents) or None,
+            "languages": _lower(self.languages),
+            "ingested_from": self.ingested_from,
+            "ingested_before": self.ingested_before,
+        }
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The chunks that a search may find, resolved once for both legs."""
+
+    parameters: dict[str, Any] = field(
+        default_factory=lambda: {
+            "source_hashes": None,
+            "first_page": None,
+            "last_page": None,
+            "metadata": None,
+        }
+    )
+    """Of the statements that filter chunks."""
+    chunk_ids: list[int] | None = None
+    """All that pass, ascending, where they are few; None: see `parameters`."""
+    is_everything: bool = True
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no chunk passes."""
+        return self.chunk_ids is not None and not self.chunk_ids
+
+
+EVERYTHING = Scope()
+
+
+def resolve(connection: Connection[TupleRow], filters: Filters) -> Scope:
+    """Find the documents that pass, and the chunks themselves where they are few."""
+    if filters.is_empty:
+        return EVERYTHING
+    source_hashes = None
+    if filters.concern_documents:
+        rows = connection.execute(
+            queries.passing_documents.sql, filters.document_parameters(), prepare=False
+        )
+        source_hashes = [source_hash for (source_hash,) in rows]
+        if not source_hashes:
+            return Scope(chunk_ids=[], is_everything=False)
+    parameters = {
+        "source_hashes": source_hashes,
+        "first_page": filters.first_page,
+        "last_page": filters.last_page,
+        "metadata": " && ".join(f"({one.predicate})" for one in filters.metadata) or None,
+    }
+    rows = connection.execute(
+        queries.passing_chunks.sql, {**parameters, "limit": SELECTIVE + 1}, prepare=False
+    )
+    chunk_ids = sorted(chunk_id for (chunk_id,) in rows)
+    few = len(chunk_ids) <= SELECTIVE
+    return Scope(parameters, chunk_ids if few else None, is_everything=False)
+
+
+def passing(connection: Connection[TupleRow], scope: Scope, chunk_ids: Iterable[int]) -> set[int]:
+    """Return those of the chunks that are there and in scope."""
+    rows = connection.execute(
+        queries.passing_of.sql, {**scope.parameters, "chunk_ids": list(chunk_ids)}, prepare=False
+    )
+    return {chunk_id for (chunk_id,) in rows}
+
+
+def _lower(values: Sequence[str]) -> list[str] | None:
+    return [value.lower().removeprefix(".") for value in values] or None
+
+
+def _scalar(text: str) -> Scalar:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text, text)
+
+
+def _forms(value: Scalar) -> list[str]:
+    """Return how a value may be written in JSON: `7` may be kept as a number or as a text."""
+    plain = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return [plain]
+    text = json.dumps(plain, ensure_ascii=False)
+    return [plain, text]

@@ -1,0 +1,60 @@
+"""The query as a phrase: its lexemes at consecutive positions of a chunk. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_pipeline.analysis import analyze, count_positions
+from rag_pipeline.analysis.tokens import CONNECTORS
+
+MAX_POSITIONS = 32
+"""A longer query is no phrase: nobody types one, and a pasted paragraph is found by its words."""
+_CONNECTORS = frozenset(CONNECTORS)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """The lexeme at each position of a query, from its first word on."""
+
+    lexemes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, query: str) -> Phrase | None:
+        """Return the query's phrase; None if it has no words or too many.
+
+        Words are taken as they are, without stems. Where a code has several lexemes at a position
+        (`7604ni`, `7604`, `ni`; and the whole code at the first), the longest segment stands for
+        it: whatever holds the code as typed, or a longer one that goes on from it, holds that.
+        """
+        by_position: dict[int, str] = {}
+        for lexeme, position in analyze(query, "und"):
+            known = by_position.get(position)
+            if known is None or _segment_length(lexeme) > _segment_length(known):
+                by_position[position] = lexeme
+        positions = sorted(by_position)
+        if not positions or len(positions) > MAX_POSITIONS:
+            return None
+        if positions[-1] - positions[0] + 1 != len(positions):
+            return None
+        return cls(tuple(by_position[position] for position in positions))
+
+    def starts(self, positions: Mapping[str, Sequence[int]]) -> list[int]:
+        """Return where the phrase begins in a chunk, of whose lexemes these are the positions."""
+        found: set[int] | None = None
+        for offset, lexeme in enumerate(self.lexemes):
+            here = {position - offset for position in positions.get(lexeme, ())}
+            found = here if found is None else found & here
+            if not found:
+                return []
+        return sorted(found or ())
+
+
+def trail_positions(trail: str, language: str) -> int:
+    """Return how many of a chunk's first positions are its breadcrumb trail's."""
+    return count_positions(trail, language)
+
+
+def _segment_length(lexeme: str) -> tuple[bool, int]:
+    """Order lexemes of one position: segments before compounds, longer ones first."""
+    return not _CONNECTORS.intersection(lexeme), len(lexeme)

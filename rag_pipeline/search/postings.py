@@ -1,0 +1,137 @@
+"""BM25 over postings, exactly: every chunk that holds a word of the query is scored. Pure.
+
+Scores lie in one array with a place for each chunk id of the buckets that are in use, so that a
+lexeme's scores are added in one step; a million places are four megabytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+K1 = 1.2
+B = 0.75
+"""BM25's constants, as in Lucene."""
+
+BUCKET_BITS = 13
+BUCKET_SIZE = 1 << BUCKET_BITS
+"""Chunk ids in one bucket (sql/migrations/003_search.sql)."""
+_SLOT_SHIFT = 19
+_FREQUENCY_SHIFT = 12
+_LENGTH_MASK = (1 << _FREQUENCY_SHIFT) - 1
+_FREQUENCY_AND_LENGTH = (1 << _SLOT_SHIFT) - 1
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The corpus at the moment of a search: its buckets, ascending, and what BM25 asks of it."""
+
+    buckets: Sequence[int]
+    chunk_count: int
+    lexeme_total: int
+
+    @property
+    def average_length(self) -> float:
+        """Words of a chunk, on average."""
+        return max(1.0, self.lexeme_total / max(1, self.chunk_count))
+
+
+def inverse_frequency(chunk_count: int, document_frequency: int) -> float:
+    """Return BM25's idf in Lucene's form, which is never negative.
+
+    >>> round(inverse_frequency(100, 1), 3)
+    4.212
+    """
+    count = max(chunk_count, document_frequency)
+    return math.log(1 + (count - document_frequency + 0.5) / (document_frequency + 0.5))
+
+
+class Scores:
+    """Scores of all chunks of a corpus, by place; `add` a lexeme at a time."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._offsets = {bucket: i * BUCKET_SIZE for i, bucket in enumerate(corpus.buckets)}
+        self._saturation = _saturation(corpus.average_length)
+        self.values = np.zeros(len(corpus.buckets) * BUCKET_SIZE, dtype=np.float32)
+
+    def places(self, rows: Iterable[tuple[int, bytes]]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the places of a lexeme's chunks, and frequency and length of each in one number.
+
+        `rows` are (bucket, postings); a bucket that is not in the corpus is left out.
+        """
+        places, rest = [], []
+        for bucket, postings in rows:
+            offset = self._offsets.get(bucket)
+            if offset is None:
+                continue
+            packed = np.frombuffer(postings, dtype=">i4").astype(np.int32)
+            places.append((packed >> _SLOT_SHIFT) + (offset + BUCKET_SIZE // 2))
+            rest.append(packed & _FREQUENCY_AND_LENGTH)
+        if not places:
+            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
+        return np.concatenate(places), np.concatenate(rest)
+
+    def add(self, places: NDArray[Any], rest: NDArray[Any], factor: float) -> None:
+        """Add a lexeme's share: `factor` × (k1 + 1) × tf / (tf + k1 × (1 − b + b × length))."""
+        # A chunk is in a lexeme's postings once, so that no place comes twice.
+        self.values[places] += np.float32(factor) * self._saturation[rest]
+
+    def chunk_ids(self, places: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the ids of the chunks at these places."""
+        buckets = np.asarray(self._corpus.buckets, dtype=np.int64)
+        ids: NDArray[np.int64] = buckets[places >> BUCKET_BITS] << BUCKET_BITS
+        return ids + (places & (BUCKET_SIZE - 1))
+
+    def places_of(self, chunk_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of chunks; of those in no bucket, none."""
+        buckets = np.asarray(self._corpus.buckets, dtype=np.int64)
+        wanted = chunk_ids >> BUCKET_BITS
+        ranks = np.searchsorted(buckets, wanted)
+        ranks[ranks == len(buckets)] = 0
+        known = buckets[ranks] == wanted
+        places: NDArray[np.int64] = (ranks << BUCKET_BITS) + (chunk_ids & (BUCKET_SIZE - 1))
+        kept: NDArray[np.int64] = places[known]
+        return kept
+
+
+def best_places(values: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """Return the places of the `count` greatest values above 0, greatest first.
+
+    Equal values are in the order of their places, which is that of the chunk ids.
+    """
+    if count < len(values):
+        threshold = np.partition(values, len(values) - count)[len(values) - count]
+        places = np.flatnonzero(values >= max(threshold, np.finfo(np.float32).tiny))
+    else:
+        places = np.flatnonzero(values > 0)
+    order = np.argsort(-values[places], kind="stable")
+    best: NDArray[np.int64] = places[order][:count]
+    return best
+
+
+def score_lexemes(
+    scores: Scores,
+    rows: Mapping[str, Sequence[tuple[int, bytes]]],
+    factors: Mapping[str, float],
+) -> None:
+    """Add every lexeme's share: its factor is weight × inverse document frequency."""
+    for lexeme, factor in factors.items():
+        scores.add(*scores.places(rows.get(lexeme, ())), factor)
+
+
+@lru_cache(maxsize=4)
+def _saturation(average_length: float) -> NDArray[np.float32]:
+    """Return BM25's term for every frequency and length that a posting can hold (2 MB)."""
+    packed = np.arange(_FREQUENCY_AND_LENGTH + 1)
+    frequency = (packed >> _FREQUENCY_SHIFT).astype(np.float32)
+    length = (packed & _LENGTH_MASK).astype(np.float32)
+    norm = K1 * (1 - B + B * length / np.float32(average_length))
+    term: NDArray[np.float32] = ((K1 + 1) * frequency / (frequency + norm)).astype(np.float32)
+    return term
