@@ -29,10 +29,12 @@ from rich.text import Text
 
 from rag_pipeline.sync.progress import Progress as Step
 from rag_pipeline.sync.progress import listening
+from rag_pipeline.text import one_line
 
 if TYPE_CHECKING:
     from rag_pipeline.answering import Answer
-    from rag_pipeline.search import SearchResponse, SearchResult
+    from rag_pipeline.search import ScoreDetail, SearchResponse, SearchResult
+    from rag_pipeline.search.statements import Statement
     from rag_pipeline.sync.plan import SyncPlan
 
 # No wrapping of our own: terminals wrap, and a program must get a hash or a path in one piece.
@@ -185,28 +187,38 @@ def print_sync_summary(summary: Any) -> None:
 
 
 def print_search(response: SearchResponse, explain: bool) -> None:
-    """Print results: trail, page, shares of the legs, snippet."""
+    """Print results: trail, page, shares of the clauses, snippet."""
     for note in response.notes:
         out.print(f"[yellow]note[/] {safe(note)}")
+    meant: dict[str, list[str]] = {}
+    for correction in response.corrections:
+        if correction.is_shown:
+            meant.setdefault(correction.typed, []).append(correction.found)
+    for typed, found in meant.items():
+        out.print(f"[yellow]corrected[/] {safe(typed)} → {safe(', '.join(found))}")
     for number, result in enumerate(response.results, start=1):
         trail = safe(result.breadcrumb_trail) or "[dim]no heading[/]"
         out.print(f"[bold]{number}. {trail}[/]")
+        reranked = "" if result.rerank_score is None else f", reranked {result.rerank_score:.3f}"
         out.print(
-            f"   [cyan]{safe(result.document)}[/], {pages(result)} · "
-            f"score {result.score:.4f} = {_shares(result)}"
+            f"   [cyan]{safe(result.document)}[/], {pages(result)} · relevance "
+            f"{result.relevance:.2f}{reranked} · score {result.score:.4f} = {_shares(result)}"
         )
         out.print(Text("   " + snippet(result.content), style="dim"), soft_wrap=False)
+        if result.context is not None:
+            out.print(Text("   " + one_line(result.context), style="dim italic"), soft_wrap=False)
         if explain:
             out.print(_details(result))
+    if explain and response.seconds:
+        times = ", ".join(f"{name} {1000 * s:.0f} ms" for name, s in response.seconds.items())
+        out.print(f"[dim]{times}[/]")
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "page"), counted(2, "page")
-    ('1 page', '2 pages')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def print_statements(statements: Sequence[Statement]) -> None:
+    """Print SQL that can be pasted into psql once its `:names` are set."""
+    for statement in statements:
+        out.print(f"-- {statement.purpose}", markup=False)
+        out.print(statement.sql + "\n", markup=False)
 
 
 def pages(place: Any) -> str:
@@ -227,23 +239,30 @@ def snippet(content: str) -> str:
 
 def _shares(result: SearchResult) -> str:
     return " + ".join(
-        f"{detail.leg} {detail.contribution:.4f} ({detail.contribution / result.score:.0%})"
+        f"{_clause(detail)} {detail.contribution:.4f} ({detail.contribution / result.score:.0%})"
         for detail in result.details
     )
 
 
+def _clause(detail: ScoreDetail) -> str:
+    """Return `vector`, or `text.words` where a leg has several clauses."""
+    return detail.leg if detail.leg == detail.clause else f"{detail.leg}.{detail.clause}"
+
+
 def _details(result: SearchResult) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 3), header_style="dim")
-    for column in ("leg", "raw score", "rank", "weight", "contribution"):
-        table.add_column(column, justify="left" if column == "leg" else "right")
+    for column in ("leg", "clause", "raw score", "rank", "weight", "contribution"):
+        table.add_column(column, justify="left" if column in ("leg", "clause") else "right")
     for detail in result.details:
         table.add_row(
             detail.leg,
+            detail.clause,
             f"{detail.raw_score:.4f}",
             str(detail.rank),
             f"{detail.weight:g}",
             f"{detail.contribution:.5f}",
         )
+    table.add_row("sum", "", "", "", "", f"{result.score:.5f}", style="bold")
     return table
 
 
