@@ -10,10 +10,11 @@ from rag_pipeline.cli import queries
 from rag_pipeline.cli import answers
 from rag_pipeline.cli import files
 from rag_pipeline.cli import sources
+from rag_pipeline.cli import relational
 from rag_pipeline.cli import spaces
 from rag_pipeline.cli import store
 
 # isort: on
 from rag_pipeline.cli.application import app, main
 
-__all__ = ["answers", "app", "files", "main", "queries", "sources", "spaces", "store", "syncing"]
+__all__ = ["answers", "app", "files", "main", "queries", "relational", "sources", "spaces", "store", "syncing"]

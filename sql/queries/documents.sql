@@ -26,7 +26,10 @@ LEFT JOIN (
     GROUP BY c.source_hash
 ) AS h ON h.source_hash = d.source_hash
 WHERE (:source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes))
-    AND EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash);
+    AND EXISTS (
+        SELECT 1 FROM source AS s
+        WHERE s.source_hash = d.source_hash AND s.root NOT LIKE 'relational:%'
+    );
 
 -- name: lock_document(source_hash)^
 -- Serialises landings of one document; no row means that its file is gone.

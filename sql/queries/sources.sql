@@ -23,8 +23,10 @@ WITH gone AS (DELETE FROM source_root WHERE md5(root) = md5(:root) RETURNING 1)
 SELECT count(*) FROM gone;
 
 -- name: list_sources()
+-- Files: rows of databases (sql/queries/relational.sql) are kept in sync on their own.
 SELECT uri, root, source_hash, size, modified_ns, tags, readers, etag
-FROM source;
+FROM source
+WHERE root NOT LIKE 'relational:%';
 
 -- name: insert_documents(source_hashes)!
 -- One round trip for all new hashes.

@@ -1,0 +1,114 @@
+"""Commands for databases whose rows are indexed: `rag relational …`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag_pipeline.cli.application import JsonOption, app, open_database
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.settings import RelationalSettings, Settings
+
+if TYPE_CHECKING:
+    from rag_pipeline.relational.plan import PlannedNode
+
+relational_app = typer.Typer(help="Databases whose rows are indexed.", no_args_is_help=True)
+app.add_typer(relational_app, name="relational")
+
+SourceArgument = Annotated[
+    str | None, typer.Argument(help="Name of a source in rag.toml; default: all of them.")
+]
+
+
+@relational_app.command("plan")
+def relational_plan(source: SourceArgument = None, as_json: JsonOption = False) -> None:
+    """Show the tree of tables that was found, and how many chunks it would make.
+
+    Example: rag relational plan
+    """
+    from rag_pipeline.console import output as console
+    from rag_pipeline.embedding import create_embedder
+    from rag_pipeline.relational.connecting import open_engine, reading
+    from rag_pipeline.relational.lexicon import Lexicon
+    from rag_pipeline.relational.plan import plan_relational
+    from rag_pipeline.relational.rendering import Renderer
+    from rag_pipeline.relational.schema import read_schema
+    from rag_pipeline.relational.tree import build_tree
+
+    settings = Settings.load()
+    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    plans = []
+    for chosen in chosen_sources(settings, source):
+        engine = open_engine(chosen)
+        schema = read_schema(engine, Lexicon(chosen.words), chosen.db_schema)
+        tree = build_tree(schema, chosen)
+        renderer = Renderer(chosen, settings.project_dir)
+        with reading(engine, chosen.timeout_seconds) as connection:
+            plans.append(
+                plan_relational(connection, schema, tree, chosen, renderer, embedder.count_tokens)
+            )
+        engine.dispose()
+    if as_json:
+        console.print_json([plan.as_dict() for plan in plans])
+        return
+    for plan in plans:
+        about = "" if plan.sampled >= plan.tree.rows else "about "
+        console.out.print(
+            f"[bold]{console.safe(plan.source)}[/] ({plan.strategy}): "
+            f"{about}{plan.chunks:,} chunks, {about}{plan.tokens:,} tokens"
+        )
+        _print_tree(plan.tree, 1)
+
+
+def _print_tree(node: PlannedNode, level: int) -> None:
+    from rag_pipeline.console import output as console
+
+    kinds = {"root": "root", "many": "1:N", "many_to_many": "N:M", "one": "1:1"}
+    through = f" through {node.through}" if node.through else ""
+    names = f"; names {', '.join(node.references)}" if node.references else ""
+    line = f"{node.table} [dim]{kinds[node.kind]}{through}, {node.rows:,} rows{names}[/]"
+    console.out.print("  " * level + line)
+    for child in node.children:
+        _print_tree(child, level + 1)
+
+
+@relational_app.command("sync")
+def relational_sync(source: SourceArgument = None, as_json: JsonOption = False) -> None:
+    """Index rows that are new or changed, and drop those that are gone.
+
+    Example: rag relational sync
+    """
+    from rag_pipeline.console import output as console
+    from rag_pipeline.embedding import create_embedder
+    from rag_pipeline.relational.syncing import forget_relational, sync_relational
+
+    with open_database() as (settings, database), database.sync_lock():
+        chosen = chosen_sources(settings, source)
+        embedder = create_embedder(settings.embedding, settings.data_path / "models")
+        reports = [sync_relational(database, embedder, one, settings.project_dir) for one in chosen]
+        if source is None:
+            forget_relational(database, settings.relational)
+    if as_json:
+        console.print_json(reports)
+        return
+    for report in reports:
+        console.out.print(
+            f"{console.safe(report.source)}: {report.rows:,} rows, {report.new:,} new, "
+            f"{report.changed:,} changed, {report.deleted:,} deleted, {report.unchanged:,} "
+            f"unchanged; {report.chunks:,} chunks written, {report.embedded:,} embedded"
+        )
+
+
+def chosen_sources(settings: Settings, name: str | None) -> Sequence[RelationalSettings]:
+    """Return the sources of that name, by default all. Raises `SettingsError` for none."""
+    known = settings.relational
+    found = [source for source in known if name is None or source.name == name]
+    if not found:
+        names = ", ".join(source.name for source in known) or "none"
+        raise SettingsError(
+            f"there is no relational source {name}" if name else "rag.toml has no [[relational]]",
+            hint=f"known: {names}; see docs/relational.md",
+        )
+    return found

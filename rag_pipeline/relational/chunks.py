@@ -1,0 +1,169 @@
+"""Root rows to chunks: a chunk an entity, a chunk a child, or a summary with a chunk a child."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+
+from rag_pipeline.chunking import content_hash, embedded_text
+from rag_pipeline.frames import SECTION, TRAIL_SEPARATOR, Chunks, check
+from rag_pipeline.relational.reading import Record
+from rag_pipeline.relational.rendering import Renderer
+from rag_pipeline.relational.schema import Schema, is_flag, is_text
+from rag_pipeline.relational.views import Group, View, key_text, keys_of, shown
+from rag_pipeline.settings import RelationalSettings
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+MAX_CATEGORY_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class EntityChunks:
+    """The chunks of one root row; `sections` are parents, read with their children."""
+
+    record: Record
+    title: str
+    chunks: pd.DataFrame
+    sections: pd.DataFrame
+    texts: list[str] = field(repr=False)
+    """What is embedded and indexed, a text a chunk."""
+
+
+@dataclass
+class _Draft:
+    trail: str
+    content: str
+    metadata: dict[str, Any]
+    parent: bool = False
+    has_parent: bool = False
+
+
+class Chunker:
+    """Makes the chunks of root rows, by the source's strategy."""
+
+    def __init__(
+        self,
+        settings: RelationalSettings,
+        schema: Schema,
+        renderer: Renderer,
+        count_tokens: CountTokens,
+    ) -> None:
+        self._settings = settings
+        self._schema = schema
+        self._renderer = renderer
+        self._count_tokens = count_tokens
+
+    def chunks(self, entity: View) -> EntityChunks:
+        """Return the chunks of one root row."""
+        trail = f"{entity.name}{TRAIL_SEPARATOR}{entity.label}"
+        strategy = self._settings.strategy
+        if strategy in ("auto", "entity") or not any(group.rows for group in entity.groups):
+            whole = _Draft(trail, self._renderer.whole(entity), self._metadata(entity.record))
+            fits = strategy != "auto" or not entity.size or self._fits(whole)
+            if fits:
+                return self._frame(entity, [whole])
+        drafts = self._children(entity, trail)
+        if strategy != "child":
+            summary = self._renderer.summary(entity)
+            drafts.insert(0, _Draft(trail, summary, self._metadata(entity.record)))
+            for draft in drafts[1:]:
+                draft.has_parent = True
+            drafts.append(_Draft(trail, summary, {}, parent=True))
+        return self._frame(entity, drafts)
+
+    def _fits(self, draft: _Draft) -> bool:
+        # Counting is slow next to this: a token has at least one character, and seldom over eight.
+        length = len(draft.content)
+        if length <= self._settings.token_budget:
+            return True
+        if length > 12 * self._settings.token_budget:
+            return False
+        return self._count_tokens([draft.content])[0] <= self._settings.token_budget
+
+    def _children(self, entity: View, trail: str) -> list[_Draft]:
+        return [
+            _Draft(
+                f"{trail}{TRAIL_SEPARATOR}{group.name} {row.label}",
+                self._renderer.row(entity, group, position),
+                self._child_metadata(entity, group, row, position),
+            )
+            for group in entity.groups
+            for position, row in enumerate(group.rows, 1)
+        ]
+
+    def _metadata(self, record: Record) -> dict[str, Any]:
+        """Keys of every row in the chunk, typed columns to filter by, and counts of children."""
+        values: dict[str, Any] = {}
+        table = self._schema.tables[record.table]
+        for name, value in record.values.items():
+            column = table.column(name)
+            if value is None:
+                continue
+            if is_flag(column):
+                values[name] = bool(value)
+            elif is_text(column):
+                text = shown(value)
+                if text and len(text) <= MAX_CATEGORY_CHARACTERS:
+                    values[name] = text
+            elif isinstance(value, Decimal):
+                values[name] = float(value)
+            elif isinstance(value, int | float | str):
+                values[name] = value
+        return {
+            "relational": self._settings.name,
+            "table": record.table,
+            "key": key_text(record.key),
+            "values": values,
+            "keys": keys_of(record),
+            "counts": {name: len(rows) for name, rows in record.children.items()},
+        }
+
+    def _child_metadata(
+        self, entity: View, group: Group, row: View, position: int
+    ) -> dict[str, Any]:
+        metadata = self._metadata(row.record)
+        root = entity.record
+        metadata["keys"].setdefault(root.table, []).append(key_text(root.key))
+        return metadata | {
+            "parent": {"table": root.table, "key": key_text(root.key)},
+            "position": position,
+            "of": len(group.rows),
+        }
+
+    def _frame(self, entity: View, drafts: list[_Draft]) -> EntityChunks:
+        texts = [embedded_text(draft.trail, None, draft.content) for draft in drafts]
+        parent = next((i for i, draft in enumerate(drafts) if draft.parent), None)
+        frame = check(
+            pd.DataFrame(
+                {
+                    "chunk_index": range(len(drafts)),
+                    "parent_index": pd.array(
+                        [parent if draft.has_parent else None for draft in drafts], dtype="Int64"
+                    ),
+                    "kind": [SECTION if draft.parent else "text" for draft in drafts],
+                    "breadcrumb_trail": [draft.trail for draft in drafts],
+                    "content": [draft.content for draft in drafts],
+                    "context": pd.Series([None] * len(drafts), dtype=object),
+                    "token_count": self._count_tokens(texts),
+                    "page_start": 1,
+                    "page_end": 1,
+                    "regions": [[] for _ in drafts],
+                    "content_hash": [content_hash(text) for text in texts],
+                    "metadata": [draft.metadata for draft in drafts],
+                }
+            ),
+            Chunks,
+        )
+        is_parent = frame["kind"] == SECTION
+        searched = [text for text, draft in zip(texts, drafts, strict=True) if not draft.parent]
+        return EntityChunks(
+            entity.record,
+            entity.label,
+            frame[~is_parent].reset_index(drop=True),
+            frame[is_parent].reset_index(drop=True),
+            searched,
+        )

@@ -1,0 +1,81 @@
+"""The vocabulary that questions and schemas share: words in two languages, by concept."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import Stemmer
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+")
+_IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
+
+
+class Lexicon:
+    """Concepts by the words for them; a word that is not listed is a concept of its own stem."""
+
+    def __init__(self, words: Mapping[str, Sequence[str]] | None = None) -> None:
+        data = _data()
+        self.nouns: dict[str, list[str]] = {k: list(v) for k, v in data["nouns"].items()}
+        self.countries: dict[str, list[str]] = data["countries"]
+        self._by_form: dict[tuple[str, ...], str] = {}
+        for concept, forms in self.nouns.items():
+            for form in forms:
+                self._by_form.setdefault(units(form), concept)
+        self.own_words = dict(words or {})
+
+    def name_concepts(self, name: str) -> tuple[str, ...]:
+        """Split an identifier into concepts.
+
+        >>> Lexicon().name_concepts("order_details"), Lexicon().name_concepts("UnitPrice")
+        (('order', 'line'), ('unit', 'price'))
+        """
+        words = _WORD.findall(name) or [name]
+        return tuple(self._by_form.get(units(word), stem(word)) for word in words)
+
+    def shown(self, name: str, language: str) -> str:
+        """Return an identifier as a person reads it: `order_date` → order date, 주문 날짜."""
+        words = [word.lower() for word in _WORD.findall(name)]
+        if language != "ko":
+            return " ".join(words) or name
+        return " ".join(self._korean(word) for word in words) or name
+
+    def _korean(self, word: str) -> str:
+        concept = self._by_form.get(units(word))
+        forms = self.nouns.get(concept or "", [])
+        return next((form for form in forms if _is_hangul(form)), word)
+
+
+@lru_cache(maxsize=1)
+def _data() -> dict[str, Any]:
+    path = files("rag_pipeline.relational").joinpath("lexicon.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+_stemmer = Stemmer.Stemmer("english")
+
+
+def stem(word: str) -> str:
+    """Return the stem of an English word; Korean comes back as it is."""
+    lowered = word.lower()
+    return str(_stemmer.stemWord(_IRREGULAR.get(lowered, lowered)))
+
+
+_UNIT = re.compile(r"[가-힣]|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]")
+
+
+def units(text: str) -> tuple[str, ...]:
+    """Cut text into what is compared: stems of words, numbers, single Korean syllables.
+
+    >>> units("Unit prices"), units("주문 수")
+    (('unit', 'price'), ('주', '문', '수'))
+    """
+    return tuple(stem(match) for match in _UNIT.findall(text))
+
+
+def _is_hangul(text: str) -> bool:
+    return bool(re.search("[가-힣]", text))
