@@ -28,7 +28,7 @@ LEFT JOIN (
 WHERE (:source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes))
     AND EXISTS (
         SELECT 1 FROM source AS s
-        WHERE s.source_hash = d.source_hash AND s.root NOT LIKE 'relational:%'
+        WHERE s.source_hash = d.source_hash AND NOT starts_with(s.root, 'relational:')
     );
 
 -- name: lock_document(source_hash)^

@@ -16,4 +16,4 @@ WHERE s.root = :root;
 
 -- name: relational_roots()
 -- Roots of all relational sources that anything is stored of.
-SELECT DISTINCT root FROM source WHERE root LIKE 'relational:%' ORDER BY root;
+SELECT DISTINCT root FROM source WHERE starts_with(root, 'relational:') ORDER BY root;

@@ -26,7 +26,7 @@ SELECT count(*) FROM gone;
 -- Files: rows of databases (sql/queries/relational.sql) are kept in sync on their own.
 SELECT uri, root, source_hash, size, modified_ns, tags, readers, etag
 FROM source
-WHERE root NOT LIKE 'relational:%';
+WHERE NOT starts_with(root, 'relational:');
 
 -- name: insert_documents(source_hashes)!
 -- One round trip for all new hashes.
