@@ -121,15 +121,19 @@ def _values_apart(chunk: Chunk) -> list[Chunk]:
     """Part `1,234 $ 567` and numbers that stand further apart than words do."""
     cuts = [
         at
-        for at in range(1, len(chunk))
-        if is_number(chunk[at - 1].text)
-        and (chunk[at].text in _CURRENCY or _is_next_number(chunk[at - 1], chunk[at]))
+        for at, (last, word) in enumerate(pairwise(chunk), start=1)
+        if _may_be_next(last, word)
+        and is_number(last.text)
+        and (word.text in _CURRENCY or is_number(word.text))
     ]
+    if not cuts:
+        return [chunk]
     return [chunk[low:high] for low, high in pairwise([0, *cuts, len(chunk)])]
 
 
-def _is_next_number(last: Word, word: Word) -> bool:
-    return word.x0 - last.x1 > NUMBER_GAP * word.style.size and is_number(word.text)
+def _may_be_next(last: Word, word: Word) -> bool:
+    """Is it a sign of currency, or does it stand far enough from the word before?"""
+    return word.x0 - last.x1 > NUMBER_GAP * word.style.size or word.text in _CURRENCY
 
 
 def _run_end(rows: list[_Row], start: int) -> int:

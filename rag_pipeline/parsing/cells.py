@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from rag_pipeline.parsing.geometry import Box, Ruling, Word
@@ -32,6 +34,30 @@ class Table:
     cells: Rows
     spans: Spans
     words: list[Word]
+
+
+class WordsByHeight:
+    """Words of a page, sorted by the height of their middles to find those in an area fast."""
+
+    def __init__(self, words: list[Word]) -> None:
+        self._words = words
+
+    @cached_property
+    def _sorted(self) -> tuple[list[float], list[int]]:
+        """Twice the height of the middles, and the numbers of the words, in one order."""
+        heights = [word.y0 + word.y1 for word in self._words]
+        order = sorted(range(len(heights)), key=heights.__getitem__)
+        return [heights[at] for at in order], order
+
+    def inside(self, box: Box, taken: set[int]) -> list[Word]:
+        """Words whose middle lies in the box and that no table has yet, in their own order."""
+        left, top, right, bottom = 2 * box[0], 2 * box[1], 2 * box[2], 2 * box[3]
+        heights, order = self._sorted
+        found = order[bisect_left(heights, top) : bisect_right(heights, bottom)]
+        near = [self._words[at] for at in sorted(found)]
+        return [
+            word for word in near if left <= word.x0 + word.x1 <= right and id(word) not in taken
+        ]
 
 
 def word_rows(words: list[Word]) -> list[list[Word]]:
@@ -266,15 +292,3 @@ def is_table(cells: Rows, spans: Spans) -> bool:
     filled = sum(bool(cell) for cell in own)
     columns = sum(any(row[column] for row in cells) for column in range(len(cells[0])))
     return filled >= max(3, MIN_FILLED * len(own)) and columns >= 2
-
-
-def words_in(box: Box, words: list[Word], taken: set[int]) -> list[Word]:
-    """Words whose middle lies in the box and that no table has yet."""
-    left, top, right, bottom = 2 * box[0], 2 * box[1], 2 * box[2], 2 * box[3]
-    return [
-        word
-        for word in words
-        if top <= word.y0 + word.y1 <= bottom
-        and left <= word.x0 + word.x1 <= right
-        and id(word) not in taken
-    ]

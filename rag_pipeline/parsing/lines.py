@@ -20,7 +20,15 @@ def segments_of(words: Iterable[Word]) -> list[Line]:
     runs: list[list[Word]] = []
     last: Word | None = None
     for word in words:
-        if last is not None and _continues(last, word):
+        if last is not None and (
+            # Nearly always the next word of a row, which needs no closer look.
+            (
+                word.style is last.style
+                and word.baseline == last.baseline
+                and 0 <= word.x0 - last.x1 <= SEGMENT_GAP * word.style.size
+            )
+            or _continues(last, word)
+        ):
             runs[-1].append(word)
         else:
             runs.append([word])

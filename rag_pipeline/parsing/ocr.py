@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from itertools import chain
 from statistics import fmean
 from typing import Literal
 
@@ -133,11 +134,14 @@ class PageOcr:
 
 def is_picture(content: PageContent) -> bool:
     """Has the page no text, or no more than a stamp upon a scan?"""
-    characters = sum(len(word.text) for word in content.words)
-    characters += sum(len(word.text) for word in content.turned_words)
+    characters = 0
+    for word in chain(content.words, content.turned_words):
+        characters += len(word.text)
+        if characters > STAMP_CHARACTERS:
+            return False
     if not characters:
         return True
-    if characters > STAMP_CHARACTERS or content.turned_words or content.quarter_turns:
+    if content.turned_words or content.quarter_turns:
         return False
     area = content.width * content.height
     covered = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in content.images)

@@ -46,11 +46,18 @@ def blocks_of(lines: list[Line]) -> list[Block]:
     """Group the lines of one column, from top to bottom, into blocks."""
     leading = usual_leading(lines)
     groups: list[list[Line]] = []
+    below_leader = False
     for line in lines:
-        if groups and not _starts_block(groups[-1], line, leading):
+        is_leader = is_leader_line(line.text)
+        if (
+            groups
+            and not (is_leader or below_leader)
+            and not _starts_block(groups[-1], line, leading)
+        ):
             groups[-1].append(line)
         else:
             groups.append([line])
+        below_leader = is_leader
     return [make_block(group) for group in groups]
 
 
@@ -74,8 +81,6 @@ def _starts_block(group: list[Line], line: Line, leading: dict[float, float]) ->
     distance = line.baseline - last.baseline
     code = line.style.monospace and last.style.monospace
     if distance < 0.3 * size or distance > (CODE_GAP if code else GAP) * usual:
-        return True
-    if is_leader_line(last.text) or is_leader_line(line.text):
         return True
     if code:
         return False
@@ -139,7 +144,9 @@ def _break_was_free(last: Line, line: Line) -> bool:
 def make_block(lines: list[Line]) -> Block:
     """One block of these lines."""
     style = lines[0].style
-    if len(lines) > 1:
+    # The very style of its words is the line's only where all of them share it.
+    alike = style is lines[0].words[0].style and all(line.style is style for line in lines)
+    if not alike and len(lines) > 1:
         style = main_style([word for line in lines for word in line.words])
     code = style.monospace and len(lines) > 1
     texts = _code_lines(lines) if code else [line.text for line in lines]

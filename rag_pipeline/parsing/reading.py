@@ -155,6 +155,9 @@ def _is_plain(raw: RawWords, page: Box) -> bool:
 def _clean_texts(content: PageContent) -> None:
     """Clean what is not plain ASCII, and count characters without a Unicode value."""
     for words in (content.words, content.turned_words):
+        page = "".join([word.text for word in words])
+        if page.isascii() and page.isprintable():
+            continue
         for word in words:
             text = word.text
             if not text.isascii() or not text.isprintable():

@@ -6,12 +6,12 @@ from rag_pipeline.parsing.cells import (
     Rows,
     Spans,
     Table,
+    WordsByHeight,
     cell_text,
     chunks_of,
     is_table,
     without_empty_columns,
     word_rows,
-    words_in,
 )
 from rag_pipeline.parsing.geometry import Word
 from rag_pipeline.parsing.grids import Grid
@@ -39,7 +39,7 @@ def grid_table(grid: Grid, words: list[Word]) -> Table | None:
     return Table(grid.box, cells, spans, words)
 
 
-def with_header(grid: Grid, inside: list[Word], words: list[Word], taken: set[int]) -> Grid:
+def with_header(grid: Grid, inside: list[Word], words: WordsByHeight, taken: set[int]) -> Grid:
     """Add the row of column titles that stands above the uppermost line, where there is one.
 
     A row just above counts if it has a text over (nearly) every column after the first, and each
@@ -51,7 +51,7 @@ def with_header(grid: Grid, inside: list[Word], words: list[Word], taken: set[in
     left, top, right, _ = grid.box
     size = sorted(word.style.size for word in inside)[len(inside) // 2]
     area = (0.0, top - HEADER_REACH * size, float("inf"), top)
-    rows = word_rows(words_in(area, words, taken))
+    rows = word_rows(words.inside(area, taken))
     if not rows or rows[-1][0].x0 < left - 2 or rows[-1][-1].x1 > right + 2:
         return grid
     chunks = chunks_of(rows[-1])

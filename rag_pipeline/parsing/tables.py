@@ -10,6 +10,7 @@ from rag_pipeline.parsing.aligned import aligned_tables
 from rag_pipeline.parsing.cells import (
     Rows,
     Table,
+    WordsByHeight,
     cells_between,
     chunks_of,
     column_borders,
@@ -18,7 +19,6 @@ from rag_pipeline.parsing.cells import (
     with_spanning_titles,
     without_empty_columns,
     word_rows,
-    words_in,
 )
 from rag_pipeline.parsing.geometry import Box, PageContent, Ruling, Word, bounding_box
 from rag_pipeline.parsing.grids import Grid, filled_areas, grids_of, ruled_bands, sides_of_cells
@@ -54,28 +54,29 @@ def tables_of(content: PageContent) -> list[Table]:
 def _add_drawn_tables(content: PageContent, tables: list[Table], taken: set[int]) -> None:
     """Tables by grids, by rules above and below, and by shading."""
     rulings = _without_underlines(content)
+    words_of_page = WordsByHeight(content.words)
     for grid in grids_of([*rulings, *sides_of_cells(content.fills)]):
-        words = words_in(grid.box, content.words, taken)
-        whole = with_header(grid, words, content.words, taken)
+        words = words_of_page.inside(grid.box, taken)
+        whole = with_header(grid, words, words_of_page, taken)
         if whole is not grid:
-            words = words_in(whole.box, content.words, taken)
+            words = words_of_page.inside(whole.box, taken)
         _keep(_grid_or_band(whole, words), tables, taken)
     bands = [
         part
         for band in ruled_bands(rulings, content.height)
-        for part in _tabular_parts(band, content.words, taken)
+        for part in _tabular_parts(band, words_of_page, taken)
     ]
     for band in [*bands, *filled_areas(content.fills)]:
-        words = words_in(band, content.words, taken)
+        words = words_of_page.inside(band, taken)
         _keep(_band_table(band, words, rulings), tables, taken)
 
 
-def _tabular_parts(rules: list[Ruling], words: list[Word], taken: set[int]) -> list[Box]:
+def _tabular_parts(rules: list[Ruling], words: WordsByHeight, taken: set[int]) -> list[Box]:
     """The areas between rules of one width, without those of running text (captions) between."""
     parts: list[Box] = []
     for above, below in pairwise(rules):
         area = (min(above.x0, below.x0), above.y0, max(above.x1, below.x1), below.y1)
-        rows = word_rows(words_in(area, words, taken))
+        rows = word_rows(words.inside(area, taken))
         tabular = sum(map(_is_tabular, rows))
         if not tabular or tabular < 0.5 * len(rows) or _ends_in_title(rows):
             continue
@@ -103,20 +104,31 @@ def _is_tabular(row: list[Word]) -> bool:
 
 def _without_underlines(content: PageContent) -> list[Ruling]:
     """Leave out lines that underline words: just below a baseline, as long as the words."""
-    if not any(ruling.is_horizontal for ruling in content.rulings):
+    places = {
+        id(ruling): round(ruling.y0 / 4) for ruling in content.rulings if ruling.is_horizontal
+    }
+    if not places:
         return content.rulings
-    by_baseline: dict[int, list[Word]] = {}
+    by_baseline: dict[int, list[Word]] = {
+        at: [] for place in set(places.values()) for at in (place - 1, place)
+    }
     for word in content.words:
-        by_baseline.setdefault(round(word.baseline / 4), []).append(word)
-    kept = []
-    for ruling in content.rulings:
-        key = round(ruling.y0 / 4)
-        near = [word for at in (key - 1, key) for word in by_baseline.get(at, ())]
-        starts = any(abs(word.x0 - ruling.x0) < 1.5 and _underlines(ruling, word) for word in near)
-        ends = any(abs(word.x1 - ruling.x1) < 1.5 and _underlines(ruling, word) for word in near)
-        if not (ruling.is_horizontal and starts and ends):
-            kept.append(ruling)
-    return kept
+        at = round(word.baseline / 4)
+        if at in by_baseline:
+            by_baseline[at].append(word)
+    return [
+        ruling
+        for ruling in content.rulings
+        if (place := places.get(id(ruling))) is None
+        or not _is_underline(ruling, by_baseline[place - 1] + by_baseline[place])
+    ]
+
+
+def _is_underline(ruling: Ruling, words: list[Word]) -> bool:
+    """Does it begin below the start of a word, and end below the end of one?"""
+    return any(
+        abs(word.x0 - ruling.x0) < 1.5 and _underlines(ruling, word) for word in words
+    ) and any(abs(word.x1 - ruling.x1) < 1.5 and _underlines(ruling, word) for word in words)
 
 
 def _underlines(ruling: Ruling, word: Word) -> bool:
