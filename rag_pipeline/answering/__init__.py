@@ -1,5 +1,16 @@
-"""Answers with citations."""
+"""Answers with citations: by a chat model, or as sentences of the documents."""
 
-from rag_pipeline.answering.extractive import Answer, Citation, Quote, extract_answer
+from rag_pipeline.answering.answer import Answer, Citation, Quote
+from rag_pipeline.answering.answerer import Answerer, Turn
+from rag_pipeline.answering.extractive import extract_answer
+from rag_pipeline.answering.stream import AnswerStream
 
-__all__ = ["Answer", "Citation", "Quote", "extract_answer"]
+__all__ = [
+    "Answer",
+    "AnswerStream",
+    "Answerer",
+    "Citation",
+    "Quote",
+    "Turn",
+    "extract_answer",
+]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_pipeline.analysis import query_lexemes
+from rag_pipeline.answering.answer import Answer, Citation, Quote, not_found
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search import SearchResult
 from rag_pipeline.text import one_line, sentences
@@ -28,45 +29,6 @@ RELATIVE_SCORE = 0.75
 
 
 @dataclass(frozen=True)
-class Citation:
-    """Where a quote stands."""
-
-    number: int
-    document: str
-    source_path: str
-    page_start: int
-    page_end: int
-    breadcrumb_trail: str
-    chunk_id: int
-    regions: list[dict[str, float]]
-
-
-@dataclass(frozen=True)
-class Quote:
-    """A sentence of a document, unchanged but for white space."""
-
-    text: str
-    score: float
-    citation: Citation
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Quotes, best first; none means that the documents do not say."""
-
-    question: str
-    quotes: list[Quote]
-    kind: str = "extractive"
-
-    @property
-    def text(self) -> str:
-        """The quotes with their citation numbers, or a plain statement that nothing was found."""
-        if not self.quotes:
-            return "The documents do not say."
-        return " ".join(f"“{quote.text}” [{quote.citation.number}]" for quote in self.quotes)
-
-
-@dataclass(frozen=True)
 class _Candidate:
     text: str
     result: SearchResult
@@ -81,7 +43,7 @@ def extract_answer(question: str, results: Sequence[SearchResult], embedder: Emb
     """
     candidates = _candidates(results[:CHUNKS])
     if not candidates:
-        return Answer(question, [])
+        return not_found(question, "extractive")
     coverage = _coverage(question, candidates)
     vectors = embedder.embed_documents([candidate.text for candidate in candidates])
     similarity = vectors @ embedder.embed_query(question)
@@ -92,18 +54,25 @@ def extract_answer(question: str, results: Sequence[SearchResult], embedder: Emb
     relevant = (coverage >= MIN_COVERAGE) | (similarity >= MIN_SIMILARITY)
     order = [int(index) for index in np.argsort(-scores, kind="stable") if relevant[index]]
     if not order:
-        return Answer(question, [])
+        return not_found(question, "extractive")
     floor = RELATIVE_SCORE * scores[order[0]]
     chosen = [index for index in order if scores[index] >= floor][:MAX_QUOTES]
     quotes = [
         Quote(
             candidates[index].text,
             float(scores[index]),
-            _citation(number, candidates[index].result),
+            Citation.of(number, f"[{number}]", candidates[index].result),
         )
         for number, index in enumerate(chosen, start=1)
     ]
-    return Answer(question, quotes)
+    return Answer(
+        question,
+        " ".join(f"“{quote.text}” {quote.citation.marker}" for quote in quotes),
+        "extractive",
+        "answered",
+        citations=[quote.citation for quote in quotes],
+        quotes=quotes,
+    )
 
 
 def _candidates(results: Sequence[SearchResult]) -> list[_Candidate]:
@@ -142,16 +111,3 @@ def _coverage(question: str, candidates: Sequence[_Candidate]) -> np.ndarray:
     if not total:
         return np.zeros(len(candidates))
     return np.array([sum(weights[lexeme] for lexeme in lexemes) / total for lexemes in held])
-
-
-def _citation(number: int, result: SearchResult) -> Citation:
-    return Citation(
-        number,
-        result.document,
-        result.source_path,
-        result.page_start,
-        result.page_end,
-        result.breadcrumb_trail,
-        result.chunk_id,
-        result.regions,
-    )

@@ -12,23 +12,39 @@ from rag_pipeline.cli.application import JsonOption, app, open_database
 @app.command()
 def ask(
     question: Annotated[str, typer.Argument(help="A question in any language of the documents.")],
+    extractive: Annotated[
+        bool, typer.Option("--extractive", help="Quote the documents, also with a chat model set.")
+    ] = False,
+    space: Annotated[
+        str | None,
+        typer.Option(help="An embedding space (`rag spaces list`); default: the active one."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer with sentences of the documents, word for word, each cited to page and box.
+    """Answer from the documents, every statement cited to page, box and chunk.
+
+    With a chat model ([chat] in rag.toml) the answer is written, and its citations are checked;
+    without one, sentences of the documents are quoted word for word.
 
     Example: rag ask "How do I replace the oil filter?"
     """
-    from rag_pipeline.answering import extract_answer
+    from rag_pipeline.answering import Answerer
+    from rag_pipeline.chat import create_chat
+    from rag_pipeline.console import answers
     from rag_pipeline.console import output as console
     from rag_pipeline.search import Searcher
 
     with open_database() as (settings, database):
-        searcher = Searcher(database, settings)
-        response = searcher.search(question)
-        for note in response.notes:
-            console.err.print(console.safe(note))
-        answer = extract_answer(question, response.results, searcher.embedder)
+        chat = None if extractive else create_chat(settings.chat)
+        answerer = Answerer(database, settings, Searcher(database, settings, space=space), chat)
+        if chat is None or as_json:
+            answer = answerer.ask(question)
+        else:
+            with answerer.stream(question) as stream:
+                answer = answers.print_stream(stream)
+    for note in answer.notes:
+        console.err.print(console.safe(note))
     if as_json:
-        console.print_json({"text": answer.text, **vars(answer)})
-    else:
-        console.print_answer(answer)
+        console.print_json(answer)
+    elif chat is None:
+        answers.print_answer(answer)

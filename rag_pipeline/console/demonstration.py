@@ -8,7 +8,8 @@ from pathlib import Path
 import typer
 
 from rag_pipeline.answering import extract_answer
-from rag_pipeline.console.output import out, print_answer, print_search
+from rag_pipeline.console.answers import print_answer
+from rag_pipeline.console.output import out, print_search
 from rag_pipeline.errors import SourceError
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import Settings

@@ -32,7 +32,6 @@ from rag_pipeline.sync.progress import listening
 from rag_pipeline.text import one_line
 
 if TYPE_CHECKING:
-    from rag_pipeline.answering import Answer
     from rag_pipeline.search import ScoreDetail, SearchResponse, SearchResult
     from rag_pipeline.search.statements import Statement
     from rag_pipeline.sync.plan import SyncPlan
@@ -214,6 +213,15 @@ def print_search(response: SearchResponse, explain: bool) -> None:
         out.print(f"[dim]{times}[/]")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "page"), counted(2, "page")
+    ('1 page', '2 pages')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def print_statements(statements: Sequence[Statement]) -> None:
     """Print SQL that can be pasted into psql once its `:names` are set."""
     for statement in statements:
@@ -264,27 +272,6 @@ def _details(result: SearchResult) -> Table:
         )
     table.add_row("sum", "", "", "", "", f"{result.score:.5f}", style="bold")
     return table
-
-
-def print_answer(answer: Answer) -> None:
-    """Print the quotes and where each stands."""
-    if not answer.quotes:
-        out.print(answer.text)
-        return
-    out.print("[dim]Extractive answer: sentences of the documents, word for word.[/]")
-    for quote in answer.quotes:
-        out.print(f"“{safe(quote.text)}” [cyan]\\[{quote.citation.number}][/]")
-    for quote in answer.quotes:
-        place = quote.citation
-        box = ""
-        if place.regions:
-            region = place.regions[0]
-            corners = ", ".join(f"{region[edge]:.2f}" for edge in ("x0", "y0", "x1", "y1"))
-            box = f", box ({corners})"
-        out.print(
-            f"[cyan]\\[{place.number}][/] {safe(place.document)}, {pages(place)}{box}: "
-            f"[dim]{safe(place.breadcrumb_trail)}[/]"
-        )
 
 
 def print_status(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import Generic, TypeVar
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -73,9 +76,35 @@ class WorkerPool(Generic[Task, Result]):
                 return WorkerCrashedError("the worker process died")
 
     def _executor(self, workers: int) -> ProcessPoolExecutor:
-        context = multiprocessing.get_context("forkserver")
+        context = _WorkerContext()
         context.set_forkserver_preload(["rag_pipeline.sync.stages"])
         return ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with_parent)
+
+
+_hiding = threading.Lock()
+
+
+class _WorkerProcess(ForkServerProcess):
+    """A process that does not run the user's script again.
+
+    `multiprocessing` imports the main script in every child, so that a script without
+    `if __name__ == "__main__"` would start a sync within its own workers. What the workers run is
+    in this package: they need nothing of the script, and are started without a word of it.
+    """
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - the name is multiprocessing's
+        with _hiding:
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                return ForkServerProcess._Popen(process_obj)
+            finally:
+                sys.modules["__main__"] = main
+
+
+class _WorkerContext(ForkServerContext):
+    Process = _WorkerProcess
 
 
 def default_workers() -> int:

@@ -1,0 +1,236 @@
+"""From a question to an answer: search, choose, ask the chat model, check what it cites."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from rag_pipeline.answering.answer import Answer, Status, not_found, not_found_text
+from rag_pipeline.answering.citing import check_citations, cite
+from rag_pipeline.answering.context import ContextChunk, select_context
+from rag_pipeline.answering.extractive import extract_answer
+from rag_pipeline.answering.prompt import (
+    NOT_IN_DOCUMENTS,
+    answer_messages,
+    standalone_messages,
+)
+from rag_pipeline.answering.stream import AnswerStream
+from rag_pipeline.chat import ChatModel, ChatReply, ChatStream, Message
+from rag_pipeline.errors import RagError, SettingsError, StoreError
+from rag_pipeline.search import Searcher, SearchResponse
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.usage import UsageEntry, record_usage
+from rag_pipeline.text import clean_text, one_line
+from rag_pipeline.usage import Usage
+
+logger = logging.getLogger(__name__)
+
+HISTORY_TURNS = 10
+"""Turns of a conversation that are taken into account, the last ones."""
+
+Turn = Message | Mapping[str, str] | tuple[str, str]
+"""A turn of a conversation; its role is `user` or `assistant`."""
+
+
+class Answerer:
+    """Answers questions from one database; safe to use from several threads.
+
+    Without a chat model it quotes: the answer's `kind` is `extractive`. What a model used is
+    written to the table `usage` with every answer, also where the answer failed.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        searcher: Searcher,
+        chat: ChatModel | None = None,
+    ) -> None:
+        self._database = database
+        self._settings = settings
+        self._searcher = searcher
+        self._chat = chat
+
+    def ask(self, question: str, *, history: Sequence[Turn] = (), **search: Any) -> Answer:
+        """Answer a question; `search` are arguments of `Searcher.search` (weights, filters).
+
+        Raises `ProviderError` where the chat model refuses every question, `ChatError` where it
+        gave no whole answer to this one.
+        """
+        stream = AnswerStream(self._answer(question, history, search, streamed=False))
+        for _ in stream:
+            pass
+        return stream.answer
+
+    def stream(self, question: str, *, history: Sequence[Turn] = (), **search: Any) -> AnswerStream:
+        """Answer a question, the text as it comes. Raises like `ask`, while it is read."""
+        return AnswerStream(self._answer(question, history, search, streamed=True))
+
+    def answer_from(self, question: str, response: SearchResponse) -> Answer:
+        """Answer from results at hand, for an evaluation that has searched already."""
+        stream = AnswerStream(self._answer_from(question, [], response, [], streamed=False))
+        for _ in stream:
+            pass
+        return stream.answer
+
+    def _answer(
+        self,
+        question: str,
+        history: Sequence[Turn],
+        search: Mapping[str, Any],
+        *,
+        streamed: bool,
+    ) -> Generator[str, None, Answer]:
+        turns = [_message(turn) for turn in history][-HISTORY_TURNS:]
+        try:
+            query, used, notes = self._query(question, turns)
+            own = self._settings.answering
+            # Twice as many as are read: some may be too long for what is left of the budget.
+            options = {"limit": 2 * own.max_chunks, "selection": own.selection, **search}
+            response = self._searcher.search(query, **options)
+            response.notes.extend(notes)
+            return (
+                yield from self._answer_from(question, turns, response, used, streamed=streamed)
+            )
+        finally:
+            self._record_usage()
+
+    def _query(self, question: str, turns: Sequence[Message]) -> tuple[str, list[Usage], list[str]]:
+        """Return what is searched for, the tokens that it took, and notes on it."""
+        if not (turns and self._chat and self._settings.answering.standalone_query):
+            return question, [], []
+        reply = self._chat.complete(standalone_messages(question, turns))
+        query = one_line(clean_text(reply.text))
+        if not reply.is_complete or not query:
+            return question, [reply.usage], ["the question was searched for as it is"]
+        return query, [reply.usage], []
+
+    def _answer_from(
+        self,
+        question: str,
+        turns: Sequence[Message],
+        response: SearchResponse,
+        used: list[Usage],
+        *,
+        streamed: bool,
+    ) -> Generator[str, None, Answer]:
+        start = time.perf_counter()
+        if self._chat is None:
+            answer = extract_answer(question, response.results, self._searcher.embedder)
+            yield answer.text
+            return _finished(answer, response, used, start)
+        chunks = select_context(response.results, self._settings.answering)
+        if not chunks:
+            answer = not_found(question, "chat")
+            yield answer.text
+            return _finished(answer, response, used, start)
+        messages = answer_messages(question, chunks, turns)
+        if streamed:
+            with self._chat.stream(messages) as stream:
+                yield from _shown(stream, question)
+                reply = stream.reply
+        else:
+            reply = self._chat.complete(messages)
+            yield reply.text
+        answer = judge(question, reply, chunks, self._chat.name, self._settings.chat.max_tokens)
+        return _finished(answer, response, [*used, reply.usage], start)
+
+    def _record_usage(self) -> None:
+        """Write what models used, of this answer and of others that run at the same time.
+
+        An answer that was paid for is not lost because its bill cannot be written.
+        """
+        try:
+            used = self._searcher.embedder.take_usage()
+            if self._chat is not None:
+                used = [*used, *self._chat.take_usage()]
+            if not used:
+                return
+            run = f"ask-{uuid.uuid4().hex[:12]}"
+            entries = [UsageEntry(usage) for usage in used]
+            with self._database.connection() as connection:
+                record_usage(connection, entries, run=run, prices=self._settings.prices)
+        except (StoreError, SettingsError) as error:
+            logger.warning("usage could not be written: %s", error)
+
+
+def judge(
+    question: str,
+    reply: ChatReply,
+    chunks: Sequence[ContextChunk],
+    model: str,
+    max_tokens: int,
+) -> Answer:
+    """Make an answer of a model's reply: what kind of reply it is, what it cites, what to doubt."""
+    status: Status = "answered"
+    problems: list[str] = []
+    text = clean_text(reply.text).strip()
+    citations, wrong = check_citations(text, chunks)
+    if reply.refusal is not None:
+        status, problems = "refused", [f"the model did not answer: {reply.refusal}"]
+        text = text or "The model did not answer."
+    elif NOT_IN_DOCUMENTS in text and not citations:
+        status = "not_found"
+        text = text.replace(NOT_IN_DOCUMENTS, "").strip(" \n.:*`\"'") or not_found_text(question)
+    else:
+        text = text.replace(NOT_IN_DOCUMENTS, "").strip()
+        problems = wrong
+        if reply.finish_reason == "length":
+            status = "cut"
+            problems.insert(0, f"cut at chat.max_tokens ({max_tokens}): not the whole answer")
+    return Answer(
+        question,
+        text,
+        "chat",
+        status,
+        citations=citations,
+        problems=problems,
+        context=[cite(chunk) for chunk in chunks],
+        model=model,
+    )
+
+
+def _finished(answer: Answer, response: SearchResponse, used: list[Usage], start: float) -> Answer:
+    """Return the answer with what the search and the model took."""
+    return replace(
+        answer,
+        query=response.query,
+        usage=used,
+        notes=[*answer.notes, *response.notes],
+        seconds={**response.seconds, "generate": time.perf_counter() - start},
+    )
+
+
+def _shown(stream: ChatStream, question: str) -> Iterator[str]:
+    """Yield the pieces; the word that stands for "not in the documents" becomes a sentence."""
+    held: str | None = ""
+    for piece in stream:
+        if held is None:
+            yield piece
+            continue
+        held += piece
+        begin = held.lstrip()
+        if not NOT_IN_DOCUMENTS.startswith(begin[: len(NOT_IN_DOCUMENTS)]):
+            yield held
+            held = None
+    if held is not None and held.strip():
+        rest = held.strip().removeprefix(NOT_IN_DOCUMENTS).strip(" \n.:*`\"'")
+        yield rest or not_found_text(question) if NOT_IN_DOCUMENTS in held else held
+
+
+def _message(turn: Turn) -> Message:
+    """Return a turn as a message. Raises `RagError` for a role that no turn has."""
+    if isinstance(turn, Mapping):
+        turn = Message(cast(Any, turn.get("role", "")), turn.get("content", ""))
+    elif not isinstance(turn, Message):
+        turn = Message(cast(Any, turn[0]), turn[1])
+    if turn.role not in ("user", "assistant"):
+        raise RagError(
+            f"a turn of the history has the role {turn.role!r}", hint="use user or assistant"
+        )
+    return turn

@@ -1,0 +1,47 @@
+"""Citations in a model's answer: read, and checked against the chunks that it was given. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag_pipeline.answering.answer import Citation
+from rag_pipeline.answering.context import ContextChunk
+
+_ID = r"c\d+"
+_GROUP = re.compile(
+    rf"[\[【(](?:chunks?\s+)?({_ID}(?:\s*(?:,|;|and|및|와|과)\s*{_ID})*)[\]】)]", re.IGNORECASE
+)
+# Some models leave the letter out. A number in brackets right behind a Latin letter or a figure is
+# an index or a register ("GPIO[3]"), no citation.
+_NUMBERS = re.compile(r"(?<![A-Za-z0-9_])[\[【](\d{1,3}(?:\s*[,;]\s*\d{1,3})*)[\]】]")
+
+
+def cited_numbers(text: str) -> list[int]:
+    """Return the numbers of the chunks that an answer cites, each once, in order.
+
+    >>> cited_numbers("Turn it [c2]. Wait [c1, c2].")
+    [2, 1]
+    >>> cited_numbers("Turn it [2].")
+    [2]
+    """
+    groups = _GROUP.findall(text) or _NUMBERS.findall(text)
+    return list(dict.fromkeys(int(n) for group in groups for n in re.findall(r"\d+", group)))
+
+
+def check_citations(text: str, chunks: Sequence[ContextChunk]) -> tuple[list[Citation], list[str]]:
+    """Return the citations of chunks that were given, and what is wrong with the others."""
+    given = {chunk.number: chunk for chunk in chunks}
+    numbers = cited_numbers(text)
+    citations = [cite(given[number]) for number in numbers if number in given]
+    problems = [
+        f"cites c{number}, a chunk that was not given" for number in numbers if number not in given
+    ]
+    if not numbers:
+        problems.append("cites no chunk: nothing shows that the documents say so")
+    return citations, problems
+
+
+def cite(chunk: ContextChunk) -> Citation:
+    """Return the citation of a chunk of the context."""
+    return Citation.of(chunk.number, f"[{chunk.id}]", chunk.result)

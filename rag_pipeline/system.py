@@ -1,0 +1,292 @@
+"""Everything in one object, for notebooks and programs: add documents, search, ask.
+
+The same stages, store and settings as `rag sync`; without Dagster. What is added here is kept in
+sync by later `rag sync` runs, and shows up in `rag status`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rag_pipeline.answering import Answer, Answerer, AnswerStream, Turn
+from rag_pipeline.chat import ChatModel, create_chat
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.errors import DocumentError, RagError, SettingsError, SourceError
+from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchResponse
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.sources import SourceRoot, register_roots
+from rag_pipeline.sync.execute import (
+    Outcome,
+    SyncContext,
+    check_cost,
+    finish,
+    process_documents,
+)
+from rag_pipeline.sync.places import given_root
+from rag_pipeline.sync.profiles import Profiles
+from rag_pipeline.sync.refresh import current_plan, refresh_sources
+
+LOCK_WAIT_SECONDS = 3600.0
+"""How long another sync is waited for."""
+VECTOR_ONLY = {"text": 0.0, "vector": 1.0}
+
+Filtered = Filters | Mapping[str, Any]
+"""`Filters`, or a mapping: its fields by name; any other key is one of the chunks' metadata."""
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of documents that were added."""
+
+    files: dict[str, int]
+    """Files by what the scan saw: new, changed, renamed, copied, removed, unchanged."""
+    done: list[str] = field(default_factory=list)
+    """Names of the documents that were brought up to date."""
+    current: int = 0
+    """Documents that already were."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Reasons by name."""
+    problems: list[str] = field(default_factory=list)
+    """Files and folders that could not be read."""
+
+
+class RagSystem:
+    """A knowledge base: its settings, its database, its models.
+
+    `project_dir` is the folder of rag.toml and `.rag/` (default: `RAG_HOME`, or the nearest upwards
+    from the current folder); further arguments replace single settings. Models load when they are
+    first used. Safe to use from several threads. Close it, or use it in a `with`.
+
+    Raises `SettingsError`, and `DatabaseUnavailableError` where Postgres is not to be had.
+    """
+
+    def __init__(self, project_dir: str | Path | None = None, **settings: Any) -> None:
+        folder = Path(project_dir) if project_dir is not None else None
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        self.settings = Settings.load(folder, **settings)
+        self.database = Database.open(self.settings)
+        self._embedder = create_embedder(
+            self.settings.embedding, self.settings.data_path / "models"
+        )
+        self._searcher = Searcher(self.database, self.settings, embedder=self._embedder)
+        self._chat: ChatModel | None = None
+
+    def add_document(
+        self,
+        path_or_url: str | Path,
+        *,
+        tags: Sequence[str] = (),
+        readers: Sequence[str] = ("public",),
+        on_outcome: Callable[[Outcome], None] = lambda _: None,
+    ) -> Added:
+        """Add one file, web page or object of a store, or bring it up to date.
+
+        Raises `SourceError` for what is not there or no document, `DocumentError` where it fails.
+        """
+        root = given_root(path_or_url)
+        if Path(root.root).is_dir():
+            raise SourceError(f"{path_or_url} is a folder", hint="use add_directory")
+        added = self._add(root, tags, readers, on_outcome, again=True)
+        if added.failures:
+            # The reason names the document already.
+            raise DocumentError("; ".join(added.failures.values()))
+        if not added.done and not added.current:
+            raise SourceError(
+                "; ".join(added.problems) or f"{path_or_url} is no document that can be read"
+            )
+        return added
+
+    def add_directory(
+        self,
+        path: str | Path,
+        extensions: Iterable[str] | None = None,
+        *,
+        tags: Sequence[str] = (),
+        readers: Sequence[str] = ("public",),
+        on_outcome: Callable[[Outcome], None] = lambda _: None,
+    ) -> Added:
+        """Add the documents of a folder (or URL of one), or bring them up to date.
+
+        `extensions` limits them, such as `["pdf", "docx"]`. Documents that fail stand in
+        `failures`; the others land. Raises `SourceError` for what is no folder.
+        """
+        root = given_root(path)
+        if Path(root.root).is_file():
+            raise SourceError(f"{path} is a file", hint="use add_document")
+        if extensions is not None:
+            endings = [extension.lower().lstrip("*.") for extension in extensions]
+            if not all(endings):
+                raise SettingsError("an extension is empty", hint='write "pdf" or ".pdf"')
+            root = SourceRoot(root.root, include=tuple(f"**/*.{ending}" for ending in endings))
+        return self._add(root, tags, readers, on_outcome)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        use_hybrid: bool = True,
+        source_type: str | Sequence[str] | None = None,
+        tags: str | Sequence[str] | None = None,
+        filters: Filtered | None = None,
+        **options: Any,
+    ) -> SearchResponse:
+        """Return the best chunks; `use_hybrid=False` searches by meaning alone.
+
+        `source_type` is the end of file names (`pdf`), `tags` any of the source's; `options` are
+        further arguments of `Searcher.search`.
+        """
+        arguments = _search_arguments(use_hybrid, source_type, tags, filters, options)
+        return self._searcher.search(query, limit=limit, **arguments)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        use_hybrid: bool = True,
+        source_type: str | Sequence[str] | None = None,
+        tags: str | Sequence[str] | None = None,
+        filters: Filtered | None = None,
+        history: Sequence[Turn] = (),
+        **options: Any,
+    ) -> Answer:
+        """Answer a question from the documents, every statement cited; arguments as of `search`.
+
+        `history` are the turns before: `[("user", "…"), ("assistant", "…")]`. Without a chat model
+        in the settings the answer quotes. Raises `ProviderError` and `ChatError`.
+        """
+        arguments = _search_arguments(use_hybrid, source_type, tags, filters, options)
+        return self._answerer().ask(question, history=history, **arguments)
+
+    def stream(
+        self,
+        question: str,
+        *,
+        use_hybrid: bool = True,
+        source_type: str | Sequence[str] | None = None,
+        tags: str | Sequence[str] | None = None,
+        filters: Filtered | None = None,
+        history: Sequence[Turn] = (),
+        **options: Any,
+    ) -> AnswerStream:
+        """Answer like `ask`, piece by piece; the stream's `answer` is the whole, at the end."""
+        arguments = _search_arguments(use_hybrid, source_type, tags, filters, options)
+        return self._answerer().stream(question, history=history, **arguments)
+
+    def close(self) -> None:
+        """Close the connections; an embedded Postgres runs on (`rag db stop` ends it)."""
+        self.database.close()
+
+    def __enter__(self) -> RagSystem:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _answerer(self) -> Answerer:
+        if self._chat is None:
+            self._chat = create_chat(self.settings.chat)
+        return Answerer(self.database, self.settings, self._searcher, self._chat)
+
+    def _add(
+        self,
+        root: SourceRoot,
+        tags: Sequence[str],
+        readers: Sequence[str],
+        on_outcome: Callable[[Outcome], None],
+        *,
+        again: bool = False,
+    ) -> Added:
+        """Do what a sync of this root does; `again`: also what failed before for good."""
+        if isinstance(tags, str) or isinstance(readers, str):
+            raise SettingsError("tags and readers are lists", hint='write tags=["manual"]')
+        root = SourceRoot(root.root, root.include, root.exclude, tuple(tags), tuple(readers))
+        with self.database.sync_lock(LOCK_WAIT_SECONDS):
+            with self.database.connection() as connection:
+                register_roots(connection, [root])
+            scanned = refresh_sources(self.settings, self.database, [root.root])
+            plan = current_plan(self.settings, self.database, [root.root])
+            hashes = list(plan.stale)
+            if again:
+                hashes += [state.source_hash for state in plan.failed]
+            context = self._context()
+            check_cost(context, hashes)
+            added = Added(scanned.changes.counts(), current=plan.current, problems=scanned.problems)
+            for outcome in process_documents(context, hashes):
+                on_outcome(outcome)
+                if outcome.error is None:
+                    added.done.append(outcome.name)
+                else:
+                    added.failures[outcome.name] = outcome.error
+            finish(context)
+        return added
+
+    def _context(self) -> SyncContext:
+        return SyncContext(
+            Profiles(self.settings),
+            self.database,
+            ArtifactStore(self.settings.artifacts_location),
+            self._embedder,
+            run="library",
+        )
+
+
+def _search_arguments(
+    use_hybrid: bool,
+    source_type: str | Sequence[str] | None,
+    tags: str | Sequence[str] | None,
+    filters: Filtered | None,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the arguments of `Searcher.search`."""
+    arguments = dict(options)
+    if not use_hybrid:
+        if "weights" in arguments:
+            raise RagError("weights were given, and use_hybrid=False", hint="give one of them")
+        arguments["weights"] = VECTOR_ONLY
+    given = to_filters(filters)
+    further = {"source_types": _listed(source_type), "tags": _listed(tags)}
+    for name, wanted in further.items():
+        if wanted and getattr(given, name):
+            raise RagError(f"{name} are given twice", hint="once, beside the filters or in them")
+    update: dict[str, Any] = {name: wanted for name, wanted in further.items() if wanted}
+    return {**arguments, "filters": replace(given, **update)}
+
+
+def to_filters(filters: Filtered | None) -> Filters:
+    """Return filters given as a mapping: fields of `Filters`, else keys of the metadata.
+
+    A metadata key's value is one value, or a list of which any will do.
+    """
+    if isinstance(filters, Filters):
+        return filters
+    names = {one.name for one in fields(Filters)}
+    known: dict[str, Any] = {}
+    metadata = []
+    for key, value in (filters or {}).items():
+        if key in names and key != "metadata":
+            known[key] = _listed(value) if key not in _SINGLE else value
+        else:
+            metadata.append(MetadataFilter(key, _listed(value)))
+    return Filters(**known, metadata=tuple(metadata))
+
+
+_SINGLE = ("first_page", "last_page", "ingested_from", "ingested_before")
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
