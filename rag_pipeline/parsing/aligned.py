@@ -9,6 +9,7 @@ their numbers and labels of charts look alike at first, and are told apart by wh
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -233,8 +234,7 @@ def _cells(row: _Row, borders: list[float]) -> tuple[list[str], list[tuple[int, 
     texts, marks = [""] * width, [(1, 1)] * width
     for chunk in row.chunks:
         x0, x1 = extent(chunk)
-        first = sum(x0 + 1 > border for border in borders)
-        last = sum(x1 - 1 > border for border in borders)
+        first, last = bisect_left(borders, x0 + 1), bisect_left(borders, x1 - 1)
         texts[first] = f"{texts[first]} {line_text(chunk)}".strip()
         if last > first and not any(texts[first + 1 : last + 1]) and first:
             marks[first] = (last - first + 1, 1)
@@ -280,7 +280,7 @@ def _is_table_of_texts(valued: Rows, columns: Rows, rows: list[_Row], borders: l
     edges: list[list[float]] = [[] for _ in columns]
     for row in rows:
         for chunk in row.chunks:
-            edges[sum(chunk[0].x0 + 1 > border for border in borders)].append(chunk[0].x0)
+            edges[bisect_left(borders, chunk[0].x0 + 1)].append(chunk[0].x0)
     return all(_share_near(found) > 0.8 for found in edges)
 
 

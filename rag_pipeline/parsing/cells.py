@@ -244,7 +244,7 @@ def _splits(chunk: list[Word], borders: list[float]) -> bool:
 
 
 def _column(x: float, borders: list[float]) -> int:
-    return sum(x > border for border in borders)
+    return bisect_left(borders, x)
 
 
 def merge_wrapped(rows: list[list[Word]], texts: Rows, spans: Spans) -> tuple[Rows, Spans]:

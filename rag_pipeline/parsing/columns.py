@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 
 from rag_pipeline.parsing.geometry import Line
 
@@ -59,7 +60,7 @@ def reading_order(segments: list[Line], depth: int = 0) -> list[list[Line]]:
 
 
 def _best_gutter(segments: list[Line]) -> _Gutter | None:
-    ordered = sorted(segments, key=_middle)
+    ordered = sorted([(_middle(segment), segment) for segment in segments], key=itemgetter(0))
     region = max(s.x1 for s in segments) - min(s.x0 for s in segments)
     best: _Gutter | None = None
     for x in _left_edges(segments):
@@ -88,22 +89,23 @@ def _left_edges(segments: list[Line]) -> list[float]:
     return found[1:] if found and found[0] <= edges[0] + EDGE_SLACK else found
 
 
-def _gutters_at(x: float, ordered: list[Line], region: float) -> list[_Gutter]:
+def _gutters_at(x: float, ordered: list[tuple[float, Line]], region: float) -> list[_Gutter]:
     """Bands in which no segment crosses `x` and both sides look like columns.
 
-    `ordered`: the segments from top to bottom; `region`: their width.
+    `ordered`: the segments from top to bottom, with their middles; `region`: their width.
     """
     borders = [float("-inf")]
     rest: list[Line] = []
-    for segment in ordered:
+    middles: list[float] = []
+    left_of = x - EDGE_SLACK
+    for middle, segment in ordered:
         # A line that ends within the gutter belongs to the text across it, not to a column.
-        reach = x - MIN_GUTTER * segment.style.size
-        if segment.x0 < x - EDGE_SLACK and segment.x1 > min(reach, x - 1):
-            borders.append(_middle(segment))
+        if segment.x0 < left_of and segment.x1 > min(x - MIN_GUTTER * segment.style.size, x - 1):
+            borders.append(middle)
         else:
             rest.append(segment)
+            middles.append(middle)
     borders.append(float("inf"))
-    middles = [_middle(segment) for segment in rest]
     found = []
     for top, bottom in pairwise(borders):
         first, end = bisect_right(middles, top), bisect_left(middles, bottom)

@@ -132,12 +132,8 @@ def bounding_box(boxes: list[Box]) -> Box:
     >>> bounding_box([(0, 0, 1, 1), (2, -1, 3, 0)])
     (0, -1, 3, 1)
     """
-    return (
-        min(box[0] for box in boxes),
-        min(box[1] for box in boxes),
-        max(box[2] for box in boxes),
-        max(box[3] for box in boxes),
-    )
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def contains(box: Box, x: float, y: float, slack: float = 0.0) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rag_pipeline.parsing.geometry import Box, Ruling, bounding_box
 
@@ -26,6 +26,10 @@ class Grid:
     ys: list[float]
     horizontal: list[Ruling]
     vertical: list[Ruling]
+    _columns: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    """From where to where the line left of a column is drawn, once it was asked for."""
+    _rows: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    """The same of the line above a row."""
 
     @property
     def box(self) -> Box:
@@ -34,19 +38,19 @@ class Grid:
 
     def has_vertical(self, column: int, row: int) -> bool:
         """Is the line left of `column` drawn along `row`?"""
-        return _covered(
-            [(r.y0, r.y1) for r in self.vertical if abs(_x(r) - self.xs[column]) <= SNAP],
-            self.ys[row],
-            self.ys[row + 1],
-        )
+        if column not in self._columns:
+            x = self.xs[column]
+            spans = [(r.y0, r.y1) for r in self.vertical if abs(_x(r) - x) <= SNAP]
+            self._columns[column] = sorted(spans)
+        return _covered(self._columns[column], self.ys[row], self.ys[row + 1])
 
     def has_horizontal(self, row: int, column: int) -> bool:
         """Is the line above `row` drawn along `column`?"""
-        return _covered(
-            [(r.x0, r.x1) for r in self.horizontal if abs(_y(r) - self.ys[row]) <= SNAP],
-            self.xs[column],
-            self.xs[column + 1],
-        )
+        if row not in self._rows:
+            y = self.ys[row]
+            spans = [(r.x0, r.x1) for r in self.horizontal if abs(_y(r) - y) <= SNAP]
+            self._rows[row] = sorted(spans)
+        return _covered(self._rows[row], self.xs[column], self.xs[column + 1])
 
 
 def _x(ruling: Ruling) -> float:
@@ -58,8 +62,9 @@ def _y(ruling: Ruling) -> float:
 
 
 def _covered(spans: list[tuple[float, float]], start: float, end: float) -> bool:
+    """Do the spans, by ascending start, cover enough between the two ends?"""
     total, reached = 0.0, start
-    for span in sorted(spans):
+    for span in spans:
         low, high = max(span[0], reached), min(span[1], end)
         if high > low:
             total += high - low

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from rag_pipeline.parsing.geometry import Line, Style, Word
 
@@ -111,19 +112,19 @@ def _baseline(words: list[Word], size: float) -> float:
 
 def line_text(words: list[Word]) -> str:
     """Text of a row of words, with spaces where there is white space."""
-    if not words:
-        return ""
-    last = words[0]
-    parts = [last.text]
-    for word in words[1:]:
-        gap = word.x0 - last.x1
+    joined = [
+        at
+        for at, (last, word) in enumerate(pairwise(words), start=1)
         # Words that stand apart in order are two; only the others need a closer look.
-        may_join = gap < 0 or word.glued or word.position < last.position
-        if not may_join or gap > 0.3 * word.style.size or not _is_joined(last, word, gap):
-            parts.append(" ")
-        parts.append(word.text)
-        last = word
-    return "".join(parts)
+        if (word.x0 < last.x1 or word.glued or word.position < last.position)
+        and _is_joined(last, word, word.x0 - last.x1)
+    ]
+    texts = [word.text for word in words]
+    if not joined:
+        return " ".join(texts)
+    for at in reversed(joined):
+        texts[at - 1 : at + 1] = [texts[at - 1] + texts[at]]
+    return " ".join(texts)
 
 
 def _is_joined(last: Word, word: Word, gap: float) -> bool:
@@ -136,29 +137,27 @@ def main_style(words: list[Word]) -> Style:
 
     Flags are taken by majority each, so that a bold line with one plain word stays bold.
     """
-    first = words[0].style
-    for word in words:
-        if word.style is not first:
-            break
-    else:
-        return first
-    # Most styles are one object; to hash each word's by its values would take longer.
-    styles: dict[int, Style] = {}
-    characters: dict[int, int] = {}
-    for word in words:
-        key = id(word.style)
-        styles[key] = word.style
-        characters[key] = characters.get(key, 0) + len(word.text)
     counts: dict[Style, int] = {}
-    for key, style in styles.items():
-        counts[style] = counts.get(style, 0) + characters[key]
+    style, characters = words[0].style, 0
+    for word in words:
+        # Most styles are one object; to hash each word's by its values would take longer.
+        if word.style is not style:
+            counts[style] = counts.get(style, 0) + characters
+            style, characters = word.style, 0
+        characters += len(word.text)
+    if not counts:
+        return style
+    counts[style] = counts.get(style, 0) + characters
+    most = max(counts, key=counts.__getitem__)
     total = sum(counts.values())
-    most = max(counts, key=lambda style: counts[style])
-    return most._replace(
-        bold=2 * sum(n for style, n in counts.items() if style.bold) > total,
-        italic=2 * sum(n for style, n in counts.items() if style.italic) > total,
-        monospace=2 * sum(n for style, n in counts.items() if style.monospace) > total,
-    )
+    bold = italic = monospace = 0
+    for style, characters in counts.items():
+        bold += characters * style.bold
+        italic += characters * style.italic
+        monospace += characters * style.monospace
+    flags = (2 * bold > total, 2 * italic > total, 2 * monospace > total)
+    # The style itself where it has the flags, so that lines of one style share one object.
+    return most if flags == most[1:4] else Style(most.size, *flags, most.color, most.font)
 
 
 def rows_of(segments: list[Line]) -> list[list[Line]]:

@@ -95,11 +95,11 @@ class PageOcr:
         if not self.is_on or not is_picture(content) or not (program := self.program()):
             return
         scale = min(DPI / 72, math.sqrt(MAX_PIXELS / max(1.0, content.width * content.height)))
-        languages = fitting_languages(self._installed, detect_language(text_so_far()))
         try:
             image = _inked_page(pdf, content.number - 1, scale)
             if image is None:
                 return
+            languages = fitting_languages(self._installed, detect_language(text_so_far()))
             found = recognize(program, image, languages, round(72 * scale))
         except (OSError, subprocess.SubprocessError, pdfium.PdfiumError) as error:
             self.pages_failed[content.number] = _reason(error)

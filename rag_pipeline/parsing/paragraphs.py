@@ -144,9 +144,8 @@ def _break_was_free(last: Line, line: Line) -> bool:
 def make_block(lines: list[Line]) -> Block:
     """One block of these lines."""
     style = lines[0].style
-    # The very style of its words is the line's only where all of them share it.
-    alike = style is lines[0].words[0].style and all(line.style is style for line in lines)
-    if not alike and len(lines) > 1:
+    # What is the style of most characters of each line is that of most of the block.
+    if any(line.style is not style for line in lines):
         style = main_style([word for line in lines for word in line.words])
     code = style.monospace and len(lines) > 1
     texts = _code_lines(lines) if code else [line.text for line in lines]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from rag_pipeline.parsing.cells import (
     Rows,
     Spans,
@@ -89,7 +91,7 @@ def has_inner_lines(grid: Grid) -> bool:
 
 
 def _index(value: float, borders: list[float]) -> int:
-    return min(max(sum(value >= border for border in borders) - 1, 0), len(borders) - 2)
+    return min(max(bisect_right(borders, value) - 1, 0), len(borders) - 2)
 
 
 def _merged_cells(grid: Grid, rows: int, columns: int) -> dict[tuple[int, int], tuple[int, int]]:
@@ -151,13 +153,13 @@ def _cells_of(
 ) -> tuple[Rows, Spans]:
     cells = [["" for _ in range(columns)] for _ in range(rows)]
     spans = [[(0, 0) for _ in range(columns)] for _ in range(rows)]
-    for row in range(rows):
-        for column in range(columns):
-            if owner[row, column] != (row, column):
-                continue
-            members = [at for at, first in owner.items() if first == (row, column)]
-            height = len({at[0] for at in members})
-            spans[row][column] = (len({at[1] for at in members}), height)
+    members: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for at, first in owner.items():
+        members.setdefault(first, []).append(at)
+    for (row, column), merged in members.items():
+        if owner[row, column] == (row, column):
+            width, height = len({at[1] for at in merged}), len({at[0] for at in merged})
+            spans[row][column] = (width, height)
             cells[row][column] = cell_text(held.get((row, column), []))
     return cells, spans
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
@@ -149,14 +149,12 @@ def read_items(blocks: pd.DataFrame) -> Document:
             for value, is_missing in zip(found, missing, strict=True)
         ]
     values["color"] = [int(value) for value in values["color"]]
+    hints, unknown = blocks["level_hint"].tolist(), blocks["level_hint"].isna().tolist()
     values["level_hint"] = [
-        None if pd.isna(hint) else int(hint) for hint in blocks["level_hint"].tolist()
+        None if is_unknown else int(hint) for hint, is_unknown in zip(hints, unknown, strict=True)
     ]
-    names = list(values)
-    items = [
-        Item(index=index, **dict(zip(names, row, strict=True)))
-        for index, row in enumerate(zip(*values.values(), strict=True))
-    ]
+    columns = [values[one.name] for one in fields(Item) if one.name in values]
+    items = list(map(Item, range(count), *columns))
     for item in items:
         item.title = one_line(item.text)
         item.lines = item.lines or item.text.count("\n") + 1
