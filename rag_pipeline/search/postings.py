@@ -7,7 +7,7 @@ lexeme's scores are added in one step; a million places are four megabytes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,6 +22,7 @@ B = 0.75
 BUCKET_BITS = 13
 BUCKET_SIZE = 1 << BUCKET_BITS
 """Chunk ids in one bucket (sql/migrations/003_search.sql)."""
+_GROUP = 64
 _SLOT_SHIFT = 19
 _FREQUENCY_SHIFT = 12
 _LENGTH_MASK = (1 << _FREQUENCY_SHIFT) - 1
@@ -106,24 +107,20 @@ def best_places(values: NDArray[np.float32], count: int) -> NDArray[np.int64]:
 
     Equal values are in the order of their places, which is that of the chunk ids.
     """
-    if count < len(values):
-        threshold = np.partition(values, len(values) - count)[len(values) - count]
-        places = np.flatnonzero(values >= max(threshold, np.finfo(np.float32).tiny))
-    else:
-        places = np.flatnonzero(values > 0)
-    order = np.argsort(-values[places], kind="stable")
-    best: NDArray[np.int64] = places[order][:count]
+    least = np.finfo(np.float32).tiny
+    groups = values[: len(values) // _GROUP * _GROUP].reshape(_GROUP, -1).max(axis=0)
+    if count < len(groups):
+        # So many groups reach this value that so many places do: the best are among those.
+        least = max(least, np.partition(groups, len(groups) - count)[len(groups) - count])
+    places = np.flatnonzero(values >= least)
+    found = values[places]
+    if count < len(places):
+        threshold = np.partition(found, len(found) - count)[len(found) - count]
+        above = places[found > threshold]
+        equal = places[found == threshold][: count - len(above)]
+        places = np.union1d(above, equal)
+    best: NDArray[np.int64] = places[np.argsort(-values[places], kind="stable")]
     return best
-
-
-def score_lexemes(
-    scores: Scores,
-    rows: Mapping[str, Sequence[tuple[int, bytes]]],
-    factors: Mapping[str, float],
-) -> None:
-    """Add every lexeme's share: its factor is weight × inverse document frequency."""
-    for lexeme, factor in factors.items():
-        scores.add(*scores.places(rows.get(lexeme, ())), factor)
 
 
 @lru_cache(maxsize=4)

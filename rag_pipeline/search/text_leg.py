@@ -250,10 +250,7 @@ class _Search:
         size = 2 * count
         while True:
             places = best_places(total, size)
-            fresh = places[seen:]
-            ids = scores.chunk_ids(fresh).tolist()
-            passed = passing(self.connection, scope, ids) if ids else set()
-            found += [p for p, one in zip(fresh.tolist(), ids, strict=True) if one in passed]
+            found += self._passing(scores, places[seen:], scope).tolist()
             if len(found) >= count or len(places) < size:
                 return np.asarray(found[:count], dtype=np.int64)
             seen = len(places)
@@ -266,9 +263,20 @@ class _Search:
         covered: NDArray[np.bool_] | None,
         scope: Scope | None,
     ) -> NDArray[np.int64]:
+        """Return the best places that have every word of the phrase."""
         if covered is None:
             return np.zeros(0, dtype=np.int64)
-        return self._verified(scores, total * covered, MAX_PHRASES, scope)
+        places = np.flatnonzero(covered)
+        best = places[best_places(total[places], MAX_PHRASES)]
+        return best if scope is None else self._passing(scores, best, scope)
+
+    def _passing(
+        self, scores: Scores, places: NDArray[np.int64], scope: Scope
+    ) -> NDArray[np.int64]:
+        ids = scores.chunk_ids(places)
+        passed = passing(self.connection, scope, ids.tolist())
+        kept: NDArray[np.int64] = places[[one in passed for one in ids.tolist()]]
+        return kept
 
     def _recounted(self, ids: NDArray[np.int64], unread: Sequence[str]) -> NDArray[np.float64]:
         """Return what the words that were not read add to these chunks, from the chunks."""
