@@ -1,0 +1,158 @@
+"""Exact numbers: a question to SQL over the schema, run read-only, shown with its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, select
+
+from rag_pipeline.errors import SourceError
+from rag_pipeline.relational.connecting import reading
+from rag_pipeline.relational.interpret import Interpreter
+from rag_pipeline.relational.joins import NotComputableError
+from rag_pipeline.relational.lexicon import units
+from rag_pipeline.relational.mentions import Namer, Place
+from rag_pipeline.relational.pieces import MAX_UNITS, Cutter, candidate_spans, cut_units
+from rag_pipeline.relational.query import Query, build
+from rag_pipeline.relational.schema import Schema, is_number
+from rag_pipeline.relational.values import find_values
+from rag_pipeline.relational.views import shown
+from rag_pipeline.text import clean_text, one_line
+
+
+@dataclass(frozen=True)
+class ExactAnswer:
+    """What was computed, and how; or why nothing was."""
+
+    question: str
+    columns: list[str] = field(default_factory=list)
+    rows: list[list[Any]] = field(default_factory=list)
+    """Names, and last the number; numbers are exact, sums and averages rounded to cents."""
+    sql: str | None = None
+    """The statement that was run, its values written in."""
+    reason: str | None = None
+    """Why it could not be computed; None where it was."""
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether `rows` answer the question."""
+        return self.reason is None
+
+    @property
+    def text(self) -> str:
+        """The answer on a line, or that it could not be computed."""
+        if self.reason is not None:
+            return f"could not be computed: {self.reason}"
+        return "; ".join(", ".join(shown(cell) for cell in row) for row in self.rows) or "none"
+
+
+class ExactAnswerer:
+    """Answers questions for numbers over one database."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        schema: Schema,
+        *,
+        timeout_seconds: float = 30,
+        row_limit: int = 100,
+    ) -> None:
+        """Statements run at most `timeout_seconds` and return at most `row_limit` rows."""
+        self._engine = engine
+        self._schema = schema
+        self._timeout = timeout_seconds
+        self._limit = row_limit
+        own = _own_words(schema)
+        self._namer = Namer(schema)
+        self._cutter = Cutter(schema.lexicon, own)
+        self._flags: frozenset[Place] | None = None
+
+    def answer(self, question: str) -> ExactAnswer:
+        """Compute a number, or say why not. Raises `SourceError` where the database is away."""
+        cleaned = one_line(clean_text(question))
+        parts = cut_units(cleaned)
+        if not parts or len(parts) > MAX_UNITS:
+            return ExactAnswer(question, reason="it is empty, or too long")
+        with reading(self._engine, self._timeout) as connection:
+            try:
+                query = self._query(connection, cleaned, parts)
+            except NotComputableError as error:
+                return ExactAnswer(question, reason=str(error))
+            return self._run(connection, question, query)
+
+    def _query(self, connection: Connection, question: str, parts: list[Any]) -> Query:
+        spans = candidate_spans(question, parts)
+        values = find_values(connection, self._schema, spans)
+        pieces = self._cutter.cut(question, parts, values)
+        if self._flags is None:
+            self._flags = _flag_columns(connection, self._schema)
+        return Interpreter(self._schema, self._namer, pieces, values, self._flags).query()
+
+    def _run(self, connection: Connection, question: str, query: Query) -> ExactAnswer:
+        dialect = connection.dialect
+        statement = build(query, self._schema, dialect.name, self._limit + 1)
+        sql = str(statement.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+        rows = [list(row) for row in connection.execute(statement)]
+        columns = list(statement.selected_columns.keys())
+        if query.descending is not None:
+            rows = _best(rows)
+        elif len(rows) > self._limit:
+            reason = f"it has more than {self._limit} rows"
+            return ExactAnswer(question, sql=sql, reason=reason)
+        if query.measure is not None and rows and all(row[-1] is None for row in rows):
+            return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")
+        return ExactAnswer(question, columns, [_named(row) for row in rows], sql)
+
+
+def _best(rows: list[list[Any]]) -> list[list[Any]]:
+    """Return the first row, and those that share its number."""
+    return [row for row in rows if row[-1] == rows[0][-1]]
+
+
+def _named(row: list[Any]) -> list[Any]:
+    """Join a person's names; numbers stay numbers."""
+    number = row[-1]
+    if isinstance(number, float):
+        number = Decimal(repr(number))
+    names = [shown(cell) for cell in row[:-1]]
+    return [" ".join(names), number] if names else [number]
+
+
+def _flag_columns(connection: Connection, schema: Schema) -> frozenset[Place]:
+    """Return whole-number columns that hold nothing but 0 and 1, both of them."""
+    found = set()
+    for table in schema.tables.values():
+        columns = [
+            column
+            for column in table.table.columns
+            if is_number(column)
+            and column.type.python_type is int
+            and column.name not in table.reference_columns
+            and column.name not in table.key
+        ]
+        if not columns:
+            continue
+        ends = [end(column) for column in columns for end in (func.min, func.max)]
+        row = connection.execute(select(*ends)).one()
+        for index, column in enumerate(columns):
+            if row[2 * index] == 0 and row[2 * index + 1] == 1:
+                found.add((table.name, column.name))
+    return frozenset(found)
+
+
+def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
+    """Words of the schema's names that the lexicon does not know, and those of its owner."""
+    known = {concept for concept in schema.lexicon.nouns}
+    found: dict[tuple[str, ...], str] = {}
+    for table in schema.tables.values():
+        names = [table.name, *(column.name for column in table.table.columns)]
+        for name in names:
+            for concept in schema.lexicon.name_concepts(name):
+                if concept not in known and len(concept) > 2:
+                    found[units(concept)] = concept
+    return found
+
+
+__all__ = ["ExactAnswer", "ExactAnswerer", "SourceError"]

@@ -1,0 +1,208 @@
+"""A computation over the schema, and its SQL: built with SQLAlchemy's core, never as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Numeric,
+    Select,
+    cast,
+    distinct,
+    extract,
+    func,
+    literal,
+    select,
+    tuple_,
+)
+
+from rag_pipeline.relational.joins import JoinTree
+from rag_pipeline.relational.measures import LineAmount
+from rag_pipeline.relational.mentions import Place
+from rag_pipeline.relational.schema import Schema, TableInfo
+from rag_pipeline.relational.values import ValueColumn
+
+Aggregate = Literal["count", "sum", "avg", "min", "max"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is added up or compared: a column, or a product of columns of one table."""
+
+    table: str
+    kind: Literal["column", "product", "net", "gross", "discount"]
+    columns: tuple[str, ...] = ()
+    amount: LineAmount | None = None
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What rows must fulfil."""
+
+    kind: Literal["in", "year", "positive", "null", "flag"]
+    column: ValueColumn
+    values: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Query:
+    """One computation. Exactly one of `counted` and `measure` is set."""
+
+    tree: JoinTree
+    aggregate: Aggregate
+    counted: str | None = None
+    """A table whose rows are counted, each once."""
+    counted_column: Place | None = None
+    """A column whose different values are counted."""
+    measure: Measure | None = None
+    per: str | None = None
+    """Divide the sum by the number of different rows of this table."""
+    group_table: str | None = None
+    group_column: Place | None = None
+    descending: bool | None = None
+    """Only the largest (or smallest) groups; None = all groups, by name."""
+    conditions: tuple[Condition, ...] = ()
+    without: tuple[Condition, ...] = ()
+    """Counted rows must not have any row that fulfils these (and `conditions` other than years)."""
+    share_of: tuple[Condition, ...] | None = None
+    """The result is a share (in percent): of the rows that fulfil these."""
+
+
+def build(query: Query, schema: Schema, dialect: str, limit: int) -> Select[Any]:
+    """Return the statement; its last column is the number, those before it the group's name."""
+    return _Builder(query, schema, dialect).statement(limit)
+
+
+class _Builder:
+    def __init__(self, query: Query, schema: Schema, dialect: str) -> None:
+        self._query = query
+        self._schema = schema
+        self._dialect = dialect
+
+    def statement(self, limit: int) -> Select[Any]:
+        query = self._query
+        where = [self._condition(one) for one in query.conditions]
+        if query.share_of is not None:
+            return self._share(where)
+        number = self._number().label("result")
+        if query.without:
+            where.append(self._absent())
+        if query.group_table is None and query.group_column is None:
+            return select(number).select_from(self._source()).where(*where)
+        keys, names = self._group()
+        grouped = select(*names, number).select_from(self._source()).where(*where).group_by(*keys)
+        if query.descending is None:
+            return grouped.order_by(*names).limit(limit)
+        exact = self._number(rounded=False)
+        order = exact.desc() if query.descending else exact.asc()
+        return grouped.having(exact.is_not(None)).order_by(order, *names).limit(limit)
+
+    def _source(self) -> FromClause:
+        source: FromClause = self._table(self._query.tree.base).table
+        for step in self._query.tree.steps:
+            target = self._table(step.target).table
+            own = self._table(step.table).table
+            pairs = zip(step.columns, step.target_columns, strict=True)
+            source = source.join(
+                target, _all([own.c[a] == target.c[b] for a, b in pairs])
+            )
+        return source
+
+    def _group(self) -> tuple[list[ColumnElement[Any]], list[ColumnElement[Any]]]:
+        if self._query.group_table is None:
+            assert self._query.group_column is not None
+            table, name = self._query.group_column
+            column = self._table(table).table.c[name]
+            return [column], [column]
+        table_info = self._table(self._query.group_table)
+        key = [table_info.table.c[name] for name in table_info.key]
+        label = [table_info.table.c[name] for name in table_info.label]
+        return [*key, *(column for column in label if column not in key)], label
+
+    def _number(self, *, rounded: bool = True) -> ColumnElement[Any]:
+        query = self._query
+        if query.counted_column is not None:
+            table, name = query.counted_column
+            return func.count(distinct(self._table(table).table.c[name]))
+        if query.measure is None:
+            assert query.counted is not None
+            if query.counted == query.tree.base:
+                return func.count()
+            key = [self._table(query.counted).table.c[n] for n in self._table(query.counted).key]
+            return func.count(distinct(tuple_(*key) if len(key) > 1 else key[0]))
+        value = self._measure(query.measure)
+        number: ColumnElement[Any] = getattr(func, query.aggregate)(value)
+        if query.per is not None:
+            table_info = self._table(query.per)
+            key = [table_info.table.c[n] for n in table_info.key]
+            number = number / func.count(distinct(tuple_(*key) if len(key) > 1 else key[0]))
+        return func.round(number, 2) if rounded else number
+
+    def _measure(self, measure: Measure) -> ColumnElement[Any]:
+        columns = self._table(measure.table).table.c
+        if measure.amount is None:
+            product = self._exact(columns[measure.columns[0]])
+            for name in measure.columns[1:]:
+                product = product * self._exact(columns[name])
+            return product
+        amount = measure.amount
+        gross = self._exact(columns[amount.price]) * columns[amount.quantity]
+        if amount.discount is None or measure.kind == "gross":
+            return gross
+        off = self._exact(columns[amount.discount])
+        return gross * off if measure.kind == "discount" else gross * (1 - off)
+
+    def _exact(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Binary floats would add up to other cents."""
+        # MySQL's DECIMAL has no digits behind the point unless they are asked for.
+        kind = Numeric(38, 10) if self._dialect in ("mysql", "mariadb") else Numeric()
+        return cast(column, kind)
+
+    def _condition(self, one: Condition) -> ColumnElement[bool]:
+        info = self._table(one.column.table)
+        column = one.column.expression(info)
+        if one.kind == "in":
+            return column.in_(one.values)
+        if one.kind == "year":
+            return extract("year", column) == one.values[0]
+        if one.kind == "null":
+            return column.is_(None)
+        if one.kind == "positive":
+            return column > 0
+        return column == one.values[0]
+
+    def _absent(self) -> ColumnElement[bool]:
+        """Rows that are counted and have nothing that fulfils `without`."""
+        query = self._query
+        assert query.counted is not None
+        info = self._table(query.counted)
+        key = [info.table.c[name] for name in info.key]
+        same = [one for one in query.conditions if one.kind != "year"]
+        inner = select(*key).select_from(self._source())
+        inner = inner.where(*(self._condition(one) for one in (*same, *query.without)))
+        aliased = inner.correlate(None)
+        return (tuple_(*key) if len(key) > 1 else key[0]).not_in(aliased)
+
+    def _share(self, where: list[ColumnElement[bool]]) -> Select[Any]:
+        """Return 100 × the part that fulfils all conditions / the whole."""
+        query = self._query
+        assert query.share_of is not None
+        part = select(self._number(rounded=False)).select_from(self._source()).where(*where)
+        whole_where = [self._condition(one) for one in query.share_of]
+        whole = select(self._number(rounded=False)).select_from(self._source()).where(*whole_where)
+        hundred = cast(literal(100), Numeric(38, 10)) * part.correlate(None).scalar_subquery()
+        ratio = hundred / func.nullif(whole.correlate(None).scalar_subquery(), 0)
+        return select(func.round(ratio, 2).label("result"))
+
+    def _table(self, name: str) -> TableInfo:
+        return self._schema.tables[name]
+
+
+def _all(parts: list[ColumnElement[bool]]) -> ColumnElement[bool]:
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = joined & part
+    return joined
