@@ -66,7 +66,8 @@ class ExactAnswerer:
         self._limit = row_limit
         own = _own_words(schema)
         self._namer = Namer(schema)
-        self._cutter = Cutter(schema.lexicon, own)
+        present = {word for table in schema.tables.values() for word in table.concepts}
+        self._cutter = Cutter(schema.lexicon, own, present)
         self._flags: frozenset[Place] | None = None
 
     def answer(self, question: str) -> ExactAnswer:

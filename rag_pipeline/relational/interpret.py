@@ -27,7 +27,14 @@ from rag_pipeline.relational.values import FoundValue, ValueColumn
 DEFAULT_DATE_WORDS = frozenset({"date", "time", "at", "on", "create", "transaction"})
 """What a date's name may say for it to be the one that is meant by `in 1997`."""
 SILENT = frozenset({"filler", "particle"})
-SUPERLATIVES = {"max": True, "min": False, "most": True, "fewest": False}
+SUPERLATIVES = {
+    "max": True,
+    "min": False,
+    "most": True,
+    "fewest": False,
+    "expensive": True,
+    "cheap": False,
+}
 
 
 @dataclass
@@ -71,6 +78,7 @@ class Interpreter:
             raise NotComputableError(f"not understood: {' '.join(unknown)}")
         self._find_measure()
         self._find_group()
+        self._find_price()
         self._find_counted()
         self._take_tables()
         self._take_flags()
@@ -198,6 +206,17 @@ class Interpreter:
             raise NotComputableError("the data has no discounts")
         return Measure(amounts[0].table, kind, amount=amounts[0])  # type: ignore[arg-type]
 
+    def _find_price(self) -> None:
+        """The most expensive X: the one whose own price is the highest."""
+        group = self._reading.group
+        if not self._has("expensive", "cheap"):
+            return
+        prices = self._numbers(self._namer.with_words({"price"}))
+        own = [place for place in prices if group is not None and place[0] == group.table]
+        if len(own) != 1 or self._reading.measure is not None:
+            raise NotComputableError("it is not clear whose price is meant")
+        self._reading.measure = Measure(own[0][0], "column", (own[0][1],))
+
     def _single_column(self) -> None:
         """A number's column that nothing else has explained."""
         reading = self._reading
@@ -229,6 +248,8 @@ class Interpreter:
             if operator not in ("which", "each", "by"):
                 continue
             mention = self._mention_at(index, "which" if operator == "which" else "each")
+            if operator == "by" and mention is not None and not self._is_by_group(index, mention):
+                mention = None
             if operator == "which" and not has_best:
                 mention = None
             if mention is not None and not self._is_used(mention):
@@ -243,6 +264,17 @@ class Interpreter:
             self._use(unique[0])
         elif has_best and self._has("which") and not self._has("max", "min"):
             raise NotComputableError("it is not clear what is compared")
+
+    def _is_by_group(self, index: int, mention: Mention) -> bool:
+        """`revenue by country`, but not `placed by customers`."""
+        before = self._pieces[index - 1] if index else None
+        is_plural = self._pieces[mention.end - 1].text.lower().endswith("s")
+        return (
+            before is not None
+            and before.kind == "noun"
+            and not before.text.lower().endswith("ed")
+            and not is_plural
+        )
 
     def _mention_at(self, index: int, role: str) -> Mention | None:
         piece = self._pieces[index]
@@ -278,10 +310,10 @@ class Interpreter:
         if reading.measure is None and reading.counted is None:
             if self._has("share"):
                 index = self._indices("share")[0]
-                mention = self._mention_after(index)
-                if mention is not None and mention.table and not _is_hangul(
-                    self._pieces[index].text
-                ):
+                is_korean = _is_hangul(self._pieces[index].text)
+                side = self._mention_before if is_korean else self._mention_after
+                mention = side(index)
+                if mention is not None and mention.table:
                     reading.counted = mention
                     self._use(mention)
             if reading.counted is None:
@@ -567,10 +599,12 @@ class Interpreter:
         """Return how values are put together. A superlative without group is the value's own."""
         reading = self._reading
         names = set(self._operators.values())
-        if len(names & {"most", "fewest", "max", "min"}) > 1:
+        if len(names & set(SUPERLATIVES)) > 1:
             raise NotComputableError("it asks for two extremes")
         if reading.measure is None:
-            if names & {"sum", "sum_amount", "avg", "max", "min"}:
+            # 총 몇 건: a total of things that are counted is their count.
+            self._use_pieces(self._indices("sum"))
+            if names & {"sum_amount", "avg", "max", "min"}:
                 raise NotComputableError("is a count meant, or a sum?")
             return "count"
         derived = reading.measure.kind != "column"
@@ -596,6 +630,8 @@ class Interpreter:
         reading = self._reading
         assert reading.measure is not None
         own = reading.group is not None and reading.group.table == reading.measure.table
+        if own and names & {"expensive", "cheap"}:
+            return "max"
         if "max" in names or "min" in names:
             if reading.group is not None and not own:
                 raise NotComputableError("is the sum meant, or the single extreme?")
@@ -606,7 +642,7 @@ class Interpreter:
     def _per_mention(self) -> Mention | None:
         """`average revenue per order`: the sum, divided by the number of orders."""
         has_per = any(
-            self._pieces[i].text.lower() in ("per", "별") for i in self._indices("each")
+            self._pieces[i].text.lower() in ("per", "당") for i in self._indices("each")
         )
         group = self._reading.group
         return group if has_per and group is not None and group.table is not None else None

@@ -23,9 +23,12 @@ class Lexicon:
         self.nouns: dict[str, list[str]] = {k: list(v) for k, v in data["nouns"].items()}
         self.countries: dict[str, list[str]] = data["countries"]
         self._by_form: dict[tuple[str, ...], str] = {}
+        self.forms: dict[tuple[str, ...], list[str]] = {}
+        """Units of each form, with the concepts that it may stand for."""
         for concept, forms in self.nouns.items():
             for form in forms:
                 self._by_form.setdefault(units(form), concept)
+                self.forms.setdefault(units(form), []).append(concept)
         self.own_words = dict(words or {})
 
     def name_concepts(self, name: str) -> tuple[str, ...]:

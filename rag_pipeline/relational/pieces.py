@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -87,14 +87,23 @@ def candidate_spans(question: str, parts: Sequence[Unit]) -> list[Span]:
 class Cutter:
     """Cuts questions by one schema's lexicon."""
 
-    def __init__(self, lexicon: Lexicon, own: Mapping[tuple[str, ...], str] | None = None) -> None:
-        """`own`: units of words that the schema or its owner adds, with their concepts."""
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        own: Mapping[tuple[str, ...], str] | None = None,
+        present: Collection[str] = (),
+    ) -> None:
+        """`own`: units of words that the schema or its owner adds, with their concepts.
+
+        `present`: the concepts of the schema's names. A word for two of them stays unknown.
+        """
         self._entries: dict[tuple[str, ...], tuple[PieceKind, str]] = {}
         for form, concept in (own or {}).items():
             self._entries[form] = ("noun", concept)
-        for concept, forms in lexicon.nouns.items():
-            for text in forms:
-                self._entries.setdefault(units(text), ("noun", concept))
+        for form, concepts in lexicon.forms.items():
+            meant = [concept for concept in concepts if concept in present] or concepts[:1]
+            if len(meant) == 1:
+                self._entries.setdefault(form, ("noun", meant[0]))
         for kind, value, form in _operators():
             if kind == "operator" or form not in self._entries:
                 self._entries[form] = (kind, value)

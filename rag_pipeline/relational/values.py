@@ -115,7 +115,7 @@ def _forms(lexicon: Lexicon, spans: Sequence[Span]) -> dict[str, set[Span]]:
     for span in spans:
         forms = {span.text, f"{span.text}."}
         # `us` is a pronoun, `US` a country.
-        if len(span.text) > 2 or span.text.isupper():
+        if len(span.text) > 2 or not span.text.isascii() or span.text.isupper():
             forms |= set(countries.get(units(span.text), ()))
         for form in forms:
             wanted.setdefault(form, set()).add(span)
