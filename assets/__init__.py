@@ -11,13 +11,16 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
 from assets.automation import documents_job, nightly_schedule, request_stale_documents, sources_job
 from assets.documents import documents
+from assets.evaluation import evaluation_job, retrieval_evaluation
 from assets.sources import sources
 
 __all__ = [
     "documents",
     "documents_job",
+    "evaluation_job",
     "nightly_schedule",
     "request_stale_documents",
+    "retrieval_evaluation",
     "sources",
     "sources_job",
 ]

@@ -5,8 +5,10 @@ import dagster as dg
 from assets import (
     documents,
     documents_job,
+    evaluation_job,
     nightly_schedule,
     request_stale_documents,
+    retrieval_evaluation,
     sources,
     sources_job,
 )
@@ -14,8 +16,8 @@ from rag_pipeline.settings import Settings
 from resources import default_resources
 
 defs = dg.Definitions(
-    assets=[sources, documents],
-    jobs=[sources_job, documents_job],
+    assets=[sources, documents, retrieval_evaluation],
+    jobs=[sources_job, documents_job, evaluation_job],
     schedules=[nightly_schedule(Settings.load())],
     sensors=[request_stale_documents],
     resources=default_resources(),

@@ -8,6 +8,7 @@ Heavy libraries are imported inside the commands that use them, so that `rag sea
 from rag_pipeline.cli import syncing
 from rag_pipeline.cli import queries
 from rag_pipeline.cli import answers
+from rag_pipeline.cli import evaluation
 from rag_pipeline.cli import files
 from rag_pipeline.cli import sources
 from rag_pipeline.cli import relational
@@ -17,4 +18,16 @@ from rag_pipeline.cli import store
 # isort: on
 from rag_pipeline.cli.application import app, main
 
-__all__ = ["answers", "app", "files", "main", "queries", "relational", "sources", "spaces", "store", "syncing"]
+__all__ = [
+    "answers",
+    "app",
+    "evaluation",
+    "files",
+    "main",
+    "queries",
+    "relational",
+    "sources",
+    "spaces",
+    "store",
+    "syncing",
+]

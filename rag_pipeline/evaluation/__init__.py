@@ -1,1 +1,23 @@
 """How good retrieval and answers are: measures, comparisons, reports."""
+
+from rag_pipeline.evaluation.evaluate import Evaluation, evaluate
+from rag_pipeline.evaluation.generate import draft_questions
+from rag_pipeline.evaluation.questions import Gold, Question, read_questions
+from rag_pipeline.evaluation.report import write_report
+from rag_pipeline.evaluation.thresholds import Threshold, check_thresholds
+from rag_pipeline.evaluation.variants import Variant, current_settings, parse_variant
+
+__all__ = [
+    "Evaluation",
+    "Gold",
+    "Question",
+    "Threshold",
+    "Variant",
+    "check_thresholds",
+    "current_settings",
+    "draft_questions",
+    "evaluate",
+    "parse_variant",
+    "read_questions",
+    "write_report",
+]

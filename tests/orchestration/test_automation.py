@@ -137,4 +137,5 @@ def test_definitions_load_without_a_database(monkeypatch: pytest.MonkeyPatch) ->
         "document_structure",
         "contextual_chunks",
         "chunk_embeddings",
+        "retrieval_evaluation",
     }

@@ -1,0 +1,91 @@
+"""What `rag eval` prints: measures by setting, differences, latency, misses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from rag_pipeline.console.output import out, safe
+from rag_pipeline.evaluation import Evaluation, Threshold
+from rag_pipeline.evaluation.report import COLUMNS, rank_text, shown
+
+MISSES = 10
+"""Misses that are printed; the report has all."""
+
+
+def print_evaluation(
+    evaluations: Sequence[Evaluation], thresholds: Sequence[Threshold], report: Path
+) -> None:
+    """Print the evaluation of each setting, and where the report is."""
+    out.print(_table(["setting", "n", *COLUMNS, "p50 ms", "p95 ms"], _main_rows(evaluations)))
+    for evaluation in evaluations[1:]:
+        for one in evaluation.differences:
+            sure = "" if one.is_sure else " [dim](not sure)[/]"
+            out.print(
+                f"{safe(evaluation.variant.name)}: {one.measure} {one.mean:+.3f} "
+                f"[{one.low:+.3f}, {one.high:+.3f}], {one.better} better, {one.worse} worse{sure}"
+            )
+    first = evaluations[0]
+    for name, values in first.by_group.items():
+        if name != "all":
+            out.print(
+                f"[dim]{safe(name)}[/] ({values['questions']:.0f}): recall@5 "
+                f"{values['recall@5']:.3f}, MRR {values['MRR']:.3f}"
+            )
+    for evaluation in evaluations:
+        for name, value in evaluation.judged.items():
+            out.print(f"{safe(evaluation.variant.name)}: {safe(name)} {value:.3f}")
+    for miss in first.misses[:MISSES]:
+        out.print(f"[yellow]missed[/] {safe(miss.question.text)} [dim]({rank_text(miss)})[/]")
+        out.print(
+            f"       [dim]found {safe('; '.join(map(shown, miss.found[:3])) or 'nothing')}[/]"
+        )
+    if len(first.misses) > MISSES:
+        out.print(f"[dim]{len(first.misses) - MISSES} more misses in the report[/]")
+    for threshold in thresholds:
+        mark = "[green]passed[/]" if threshold.passed else "[red]failed[/]"
+        out.print(f"{mark} {safe(threshold)}")
+    out.print(f"report  {safe(report)}")
+
+
+def as_plain(evaluation: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as plain values, for JSON."""
+    return {
+        "setting": evaluation.variant.name,
+        "changes": evaluation.variant.changes,
+        "measures": evaluation.by_group,
+        "latency_ms": {
+            stage: {"p50": p50, "p95": p95} for stage, (p50, p95) in evaluation.latency.items()
+        },
+        "judged": evaluation.judged,
+        "differences": evaluation.differences,
+        "misses": [
+            {"id": one.question.id, "rank": one.rank, "found": one.found[:5]}
+            for one in evaluation.misses
+        ],
+        "questions": evaluation.by_question,
+    }
+
+
+def _main_rows(evaluations: Sequence[Evaluation]) -> list[list[str]]:
+    return [
+        [
+            safe(e.variant.name),
+            str(len(e.asked)),
+            *(f"{e.by_group['all'][column]:.3f}" for column in COLUMNS),
+            *(f"{value:.0f}" for value in e.latency["search"]),
+        ]
+        for e in evaluations
+    ]
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,198 @@
+"""Asking all questions under each setting, and putting the measures side by side."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from rag_pipeline.answering import Answer, Answerer
+from rag_pipeline.chat import ChatModel, create_chat
+from rag_pipeline.errors import ChatError
+from rag_pipeline.evaluation.judging import judge_answer
+from rag_pipeline.evaluation.matching import gold_units, ranked_units
+from rag_pipeline.evaluation.measures import (
+    MAIN,
+    Difference,
+    means,
+    measure,
+    paired_bootstrap,
+    percentiles,
+)
+from rag_pipeline.evaluation.questions import Question, groups
+from rag_pipeline.evaluation.variants import Variant
+from rag_pipeline.search import Searcher, SearchResponse
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.usage import UsageEntry, record_usage
+
+DEPTH = 50
+"""Chunks that are looked at for each question; the longest cutoff is 20 pages."""
+SHOWN = 5
+"""Units that are told of what was found instead."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question under one setting."""
+
+    question: Question
+    found: list[str]
+    """The first units that were found, best first."""
+    rank: int | None
+    """Of the first gold unit, from 1; None where none was found."""
+    seconds: dict[str, float]
+    """By stage; `search` is the whole search, `generate` the answer."""
+    answer: str = ""
+    status: str = ""
+    judged: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All questions under one setting."""
+
+    variant: Variant
+    asked: list[Asked]
+    by_question: dict[str, dict[str, float]]
+    """Measures by question."""
+    by_group: dict[str, dict[str, float]]
+    """Mean measures of all questions, and by kind and language; `questions` is their number."""
+    latency: dict[str, tuple[float, float]]
+    """p50 and p95 in milliseconds by stage."""
+    judged: dict[str, float] = field(default_factory=dict)
+    """Mean judged measures, and shares of the answers by status; empty where none was written."""
+    differences: list[Difference] = field(default_factory=list)
+    """From the first setting."""
+
+    @property
+    def misses(self) -> list[Asked]:
+        """Questions of which nothing was among the first five."""
+        return [one for one in self.asked if one.rank is None or one.rank > 5]
+
+
+def evaluate(
+    database: Database,
+    questions: Sequence[Question],
+    variants: Sequence[Variant],
+    *,
+    answers: bool = False,
+    on_question: Callable[[], None] = lambda: None,
+) -> list[Evaluation]:
+    """Ask all questions under each setting; the first is what the others are compared with.
+
+    `answers`: have the chat model answer and judge as well, where one is set. One search before the
+    first is not counted: it loads the model.
+    """
+    found: list[Evaluation] = []
+    for variant in variants:
+        searcher = Searcher(database, variant.settings, space=variant.space)
+        chat = create_chat(variant.settings.chat) if answers else None
+        searcher.search(questions[0].text, limit=DEPTH)
+        asked = []
+        try:
+            for question in questions:
+                asked.append(_ask(database, searcher, variant.settings, question, chat))
+                on_question()
+        finally:
+            _record_usage(database, searcher, chat, variant.settings)
+        found.append(_evaluation(variant, questions, asked, found[0] if found else None))
+    return found
+
+
+def _ask(
+    database: Database,
+    searcher: Searcher,
+    settings: Settings,
+    question: Question,
+    chat: ChatModel | None,
+) -> Asked:
+    start = time.perf_counter()
+    response = searcher.search(question.text, limit=DEPTH)
+    seconds = {**response.seconds, "search": time.perf_counter() - start}
+    units = ranked_units(question, response.results)
+    gold = set(gold_units(question))
+    rank = next((place for place, unit in enumerate(units, start=1) if unit in gold), None)
+    if chat is None:
+        return Asked(question, units, rank, seconds)
+    answerer = Answerer(database, settings, searcher, chat)
+    begin = time.perf_counter()
+    try:
+        answer = answerer.answer_from(question.text, response)
+    except ChatError as error:
+        return Asked(question, units, rank, seconds, answer=str(error), status="failed")
+    seconds["generate"] = time.perf_counter() - begin
+    judged = _judged(chat, question, answer, response)
+    return Asked(question, units, rank, seconds, answer.text, answer.status, judged)
+
+
+def _judged(
+    chat: ChatModel, question: Question, answer: Answer, response: SearchResponse
+) -> dict[str, float]:
+    """Return the judged measures of an answer, and whether its citations hold."""
+    if answer.status != "answered":
+        return {}
+    values = {"citations hold": float(answer.is_supported)}
+    given = {citation.chunk_id for citation in answer.context}
+    contexts = [result.content for result in response.results if result.chunk_id in given]
+    judgement = judge_answer(chat, question.text, answer.text, contexts, question.answer)
+    return values if judgement is None else values | judgement.values()
+
+
+def _evaluation(
+    variant: Variant, questions: Sequence[Question], asked: list[Asked], first: Evaluation | None
+) -> Evaluation:
+    by_question = measure(
+        {one.question.id: one.found for one in asked},
+        {question.id: gold_units(question) for question in questions},
+    )
+    by_group = {
+        name: {"questions": float(len(ids)), **means(by_question, ids)}
+        for name, ids in groups(questions).items()
+    }
+    differences = []
+    if first is not None:
+        ids = [question.id for question in questions]
+        differences = [
+            paired_bootstrap(
+                name,
+                [first.by_question[identity][name] for identity in ids],
+                [by_question[identity][name] for identity in ids],
+            )
+            for name in MAIN
+        ]
+    return Evaluation(
+        variant,
+        asked,
+        by_question,
+        by_group,
+        percentiles([one.seconds for one in asked]),
+        _mean_judged(asked),
+        differences,
+    )
+
+
+def _mean_judged(asked: Sequence[Asked]) -> dict[str, float]:
+    statuses = [one.status for one in asked if one.status]
+    if not statuses:
+        return {}
+    found = {
+        f"{status} answers": statuses.count(status) / len(statuses)
+        for status in dict.fromkeys(statuses)
+    }
+    for name in dict.fromkeys(name for one in asked for name in one.judged):
+        values = [one.judged[name] for one in asked if name in one.judged]
+        found[name] = sum(values) / len(values)
+    return found
+
+
+def _record_usage(
+    database: Database, searcher: Searcher, chat: ChatModel | None, settings: Settings
+) -> None:
+    used = [*searcher.embedder.take_usage(), *(chat.take_usage() if chat else [])]
+    if used:
+        run = f"eval-{uuid.uuid4().hex[:12]}"
+        with database.connection() as connection:
+            entries = [UsageEntry(usage) for usage in used]
+            record_usage(connection, entries, run=run, prices=settings.prices)

@@ -1,0 +1,86 @@
+"""What was found, in the units of what was to be found: pages, passages or documents. Pure.
+
+A question whose gold names pages is scored by pages: a chunk counts as its pages, in order, each
+once. Where the gold is passages without pages, each chunk is a unit, and one that holds a passage
+is that passage. Where it is documents only, each document is a unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag_pipeline.evaluation.questions import Gold, Question
+from rag_pipeline.search import SearchResult
+
+PASSAGE_SHARE = 0.8
+"""Share of a passage's words, in order of no account, that a chunk must hold to count as it."""
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def gold_units(question: Question) -> list[str]:
+    """Return the units that answer a question, each once."""
+    return list(dict.fromkeys(_unit(gold, _scale(question)) for gold in question.gold))
+
+
+def ranked_units(question: Question, results: Sequence[SearchResult]) -> list[str]:
+    """Return the different units of the results, in order."""
+    scale = _scale(question)
+    units: dict[str, None] = {}
+    for result in results:
+        for unit in _units(question, result, scale):
+            units.setdefault(unit)
+    return list(units)
+
+
+def _scale(question: Question) -> str:
+    if all(gold.page is not None for gold in question.gold):
+        return "page"
+    if all(gold.text and gold.page is None for gold in question.gold):
+        return "passage"
+    return "document"
+
+
+def _unit(gold: Gold, scale: str) -> str:
+    if scale == "page":
+        return f"{gold.doc}, page {gold.page}"
+    return gold.doc if scale == "document" else f"{gold.doc}: {_letters(gold.text)}"
+
+
+def _units(question: Question, result: SearchResult, scale: str) -> list[str]:
+    doc = next(
+        (gold.doc for gold in question.gold if is_document(result, gold.doc)), result.source_path
+    )
+    if scale == "page":
+        pages = range(result.page_start, result.page_end + 1)
+        return [f"{doc}, page {page}" for page in pages]
+    if scale == "document":
+        return [doc]
+    held = [
+        _unit(gold, scale)
+        for gold in question.gold
+        if is_document(result, gold.doc) and holds(result.content, gold.text)
+    ]
+    return held or [f"chunk {result.chunk_id}"]
+
+
+def is_document(result: SearchResult, name: str) -> bool:
+    """Tell whether a result is of the document: its file's name, or the end of its path."""
+    return name in (result.document, result.source_path) or result.source_path.endswith(f"/{name}")
+
+
+def holds(content: str, passage: str) -> bool:
+    """Tell whether a text holds a passage: its letters and figures, or most of its words.
+
+    >>> holds("| Oil filter | QF-1142/B |", "Oil filter QF-1142/B")
+    True
+    """
+    if _letters(passage) in _letters(content):
+        return True
+    words = set(_NOT_WORD.sub(" ", passage.lower()).split())
+    held = words.intersection(_NOT_WORD.sub(" ", content.lower()).split())
+    return len(words) >= 5 and len(held) >= PASSAGE_SHARE * len(words)
+
+
+def _letters(text: str) -> str:
+    return _NOT_WORD.sub("", text.lower())

@@ -1,0 +1,113 @@
+"""Questions with known answers: one JSON object a line.
+
+    {"id": "q1", "question": "…", "gold": [{"doc": "manual.pdf", "page": 12, "text": "…"}],
+     "answer": "…", "kind": "error code", "lang": "en"}
+
+`gold` are the places that answer the question: a file's name (or the end of its path), with a page
+(1-based), or a passage, or neither. `answer`, `kind` and `lang` may be left out; other keys are not
+read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rag_pipeline.errors import SourceError
+from rag_pipeline.text import detect_language
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A place that answers a question."""
+
+    doc: str
+    page: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and where its answer stands."""
+
+    id: str
+    text: str
+    gold: tuple[Gold, ...]
+    answer: str = ""
+    kind: str = ""
+    language: str = "und"
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Read a file of questions. Raises `SourceError` that names the line at fault."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise SourceError(f"{path} cannot be read: {reason}") from error
+    questions: list[Question] = []
+    seen: set[str] = set()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            question = _question(json.loads(line), number)
+        except (ValueError, TypeError, KeyError) as error:
+            raise SourceError(
+                f"{path.name} line {number}: {_reason(error)}", hint="see docs/evaluation.md"
+            ) from error
+        if question.id in seen:
+            raise SourceError(f"{path.name} line {number}: the id {question.id} came before")
+        seen.add(question.id)
+        questions.append(question)
+    if not questions:
+        raise SourceError(f"{path} has no questions")
+    return questions
+
+
+def _question(row: Any, number: int) -> Question:
+    if not isinstance(row, dict):
+        raise ValueError("it is no JSON object")
+    text = row["question"]
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("the question is empty")
+    gold = tuple(_gold(item) for item in row["gold"])
+    if not gold:
+        raise ValueError("gold is empty")
+    language = str(row.get("lang") or row.get("language") or detect_language(text))
+    identity = str(row.get("id") or number)
+    answer, kind = str(row.get("answer") or ""), str(row.get("kind") or "")
+    return Question(identity, text.strip(), gold, answer, kind, language)
+
+
+def _gold(item: Any) -> Gold:
+    if not isinstance(item, dict) or not isinstance(item.get("doc"), str) or not item["doc"]:
+        raise ValueError('gold is written [{"doc": "manual.pdf", "page": 12}]')
+    page = item.get("page")
+    if page is not None and (isinstance(page, bool) or not isinstance(page, int) or page < 1):
+        raise ValueError(f"the page {page!r} is no number from 1 on")
+    return Gold(item["doc"], page, str(item.get("text") or ""))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    return f"no valid JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+def groups(questions: Sequence[Question]) -> dict[str, list[str]]:
+    """Return the ids of all questions, and of each kind and language where there are several."""
+    found = {"all": [question.id for question in questions]}
+    for prefix, values in (
+        ("kind", {question.id: question.kind for question in questions}),
+        ("language", {question.id: question.language for question in questions}),
+    ):
+        names = sorted(set(values.values()))
+        if len(names) > 1:
+            for name in names:
+                ids = [identity for identity, value in values.items() if value == name]
+                found[f"{prefix} {name or 'none'}"] = ids
+    return found
