@@ -799,7 +799,9 @@ class Settings(BaseSettings):
             return values
         section = dict(section)
         variable = KEY_VARIABLES.get(section.get("provider", ""))
-        if variable and not section.get("api_key") and os.environ.get(variable):
+        # Another server never gets the provider's key: RAG_EMBEDDING__API_KEY is meant for it.
+        is_own = not section.get("base_url")
+        if variable and is_own and not section.get("api_key") and os.environ.get(variable):
             section["api_key"] = os.environ[variable]
         if section.get("model_path"):
             project_dir = Path(values.get("project_dir", "")).resolve()

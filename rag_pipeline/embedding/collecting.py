@@ -85,17 +85,14 @@ def average(windows: Sequence[tuple[Vectors, int]]) -> Vectors:
     return unit
 
 
-def refused_error(
-    provider: str, refused: Mapping[int, RefusedFault], texts: Sequence[str]
-) -> EmbeddingError:
+def refused_error(provider: str, refused: Mapping[int, RefusedFault], count: int) -> EmbeddingError:
     """Return the error for texts that were refused: which ones, and why the first of them was."""
     first = min(refused)
     kind = EmbeddingError
     if all(fault.bad_reply for fault in refused.values()):
         kind = EmbeddingReplyError
-    start = " ".join(texts[first].split())[:60]
+    # Without the text itself: errors are stored and shown where the document may not be.
     return kind(
-        f"{len(refused)} of {len(texts)} texts cannot be embedded by {provider}; text {first} "
-        f"({start!r}…): {refused[first]}",
+        f"{len(refused)} of {count} texts cannot be embedded by {provider}: {refused[first]}",
         bad_texts=sorted(refused),
     )

@@ -159,9 +159,9 @@ class RemoteEmbedder:
     def _send(self, pieces: Sequence[Piece], timeout: float, purpose: Purpose) -> list[Vectors]:
         texts = [self._prefixes[purpose] + piece.text for piece in pieces]
         reply = self._client.embed(texts, purpose, timeout)
-        vectors = self._check(reply.vectors, len(pieces))
+        # Counted before it is checked: a bad reply is billed as well.
         self._add_usage(purpose, reply.tokens, sum(piece.tokens for piece in pieces))
-        return list(vectors)
+        return list(self._check(reply.vectors, len(pieces)))
 
     def _check(self, vectors: Sequence[Any], count: int) -> Vectors:
         """Return the vectors of a reply with unit norm; raises `ReplyFault`."""
@@ -185,7 +185,7 @@ class RemoteEmbedder:
 
     def _raise_refused(self, refused: Mapping[int, RefusedFault], texts: Sequence[str]) -> None:
         if refused:
-            raise refused_error(self.provider, refused, texts)
+            raise refused_error(self.provider, refused, len(texts))
 
     @property
     def _tokens_per_request(self) -> int:
@@ -275,11 +275,11 @@ class ContextualRemoteEmbedder(RemoteEmbedder):
         texts = [[piece.text for piece in group.pieces] for group in groups]
         client = cast(ContextualClient, self._client)
         reply = client.embed_groups(texts, purpose, timeout)
+        self._add_usage(purpose, reply.tokens, sum(group.tokens for group in groups))
         sizes = [len(group.pieces) for group in groups]
         if [len(rows) for rows in reply.groups] != sizes:
             raise ReplyFault(f"{self.provider} sent other numbers of vectors than of chunks")
         flat = self._check([row for rows in reply.groups for row in rows], sum(sizes))
-        self._add_usage(purpose, reply.tokens, sum(group.tokens for group in groups))
         rows = iter(flat)
         return [[next(rows) for _ in range(size)] for size in sizes]
 

@@ -9,6 +9,7 @@ from typing import Any
 from rag_pipeline.analysis import ANALYSIS_VERSION
 from rag_pipeline.chunking import CHUNKING_VERSION
 from rag_pipeline.chunking.contexts import PROMPT_VERSION
+from rag_pipeline.chunking.surroundings import OWN_CONTEXT
 from rag_pipeline.embedding import EMBEDDING_VERSION
 from rag_pipeline.parsing import PARSER_VERSION
 from rag_pipeline.parsing.parsers import create_parser
@@ -28,6 +29,26 @@ CODE_VERSIONS = {
     CHUNKS: CHUNKING_VERSION,
     EMBEDDINGS: f"{EMBEDDING_VERSION}.{ANALYSIS_VERSION}",
 }
+_PARSING_LIMITS = {"max_unpacked_mb", "max_unpacked_ratio"}
+"""They decide whether a file is read, not what comes of it."""
+_CHUNKING_READS = {
+    "strategy",
+    "target_tokens",
+    "major_heading_level",
+    "parent_tokens",
+    "llm_context",
+}
+_STRATEGY_READS = {
+    "contextual": {"small_section_tokens"},
+    "fixed_size": {"overlap_tokens"},
+    "sentence": {"overlap_tokens"},
+    "paragraph": {"min_tokens"},
+    "recursive": {"min_tokens", "unit", "separators"},
+    "by_headers": {"min_tokens"},
+    "semantic": {"min_tokens"},
+    "code": {"small_section_tokens"},
+}
+"""What else a strategy reads; a setting that it does not read makes nothing stale."""
 PARTS = 3
 """Of a fingerprint: code version, settings, upstream."""
 
@@ -75,17 +96,21 @@ def why_stale(stage: str, stored: str | None, wanted: str) -> str:
 def _settings_read(settings: Settings) -> dict[str, Any]:
     # A variant of one's own (prefix, limit, files) is part of the model's name.
     model = settings.embedding.model_dump(include={"provider", "model", "dimensions"})
-    chunks = settings.chunking.model_dump(mode="json")
-    if settings.chunking.strategy == "semantic":
+    strategy = settings.chunking.strategy
+    chunks = settings.chunking.model_dump(
+        mode="json", include=_CHUNKING_READS | _STRATEGY_READS.get(strategy, set())
+    )
+    if strategy == "semantic":
         chunks = {**chunks, "embedding": model}  # its borders are where the vectors turn
     if settings.chunking.llm_context:
         chat = settings.chat
         chunks = {**chunks, "chat": [chat.provider, chat.model, chat.temperature, PROMPT_VERSION]}
+    words = settings.chunking.surrounding_characters
     return {
-        BLOCKS: settings.parsing.model_dump(mode="json"),
+        BLOCKS: settings.parsing.model_dump(mode="json", exclude=_PARSING_LIMITS),
         STRUCTURE: settings.structure.model_dump(mode="json"),
         CHUNKS: chunks,
-        EMBEDDINGS: model,
+        EMBEDDINGS: model if strategy in OWN_CONTEXT else {**model, "surroundings": words},
     }
 
 

@@ -10,6 +10,7 @@ import os
 import re
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings, SourceSettings
@@ -89,7 +90,24 @@ def is_plain(name: str) -> bool:
 
 
 def _normal_url(url: str) -> str:
-    """Return a URL with a small scheme and, for folders, without a slash at the end."""
+    """Return a URL with a small scheme and, for folders, without a slash at the end.
+
+    Raises `SourceError` for one that cannot be an address, or that carries a password.
+    """
     scheme, _, rest = url.partition("://")
     normal = f"{scheme.lower()}://{rest}"
-    return normal if kind_of(normal) == "web" else normal.rstrip("/")
+    try:
+        parts = urlsplit(normal)
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError as error:
+        raise SourceError(f"{url!a} is no valid address ({error})", hint="check it") from None
+    if parts.password:
+        raise SourceError(
+            f"the address of {parts.hostname} carries a password",
+            hint="give passwords by the environment variables of its file system",
+        )
+    if kind_of(normal) != "web":
+        return normal.rstrip("/")
+    if not parts.hostname or parts.username:
+        raise SourceError(f"{url!a} is no address of a web page", hint="write https://host/path")
+    return normal

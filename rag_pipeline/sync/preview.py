@@ -12,8 +12,8 @@ from rag_pipeline.store.sources import SourceFile, SourceRoot, list_roots, list_
 from rag_pipeline.sync.places import configured_roots
 from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes, sync_plan
 from rag_pipeline.sync.profiles import Profiles
-from rag_pipeline.sync.refresh import pages_of, stored_states
-from rag_pipeline.sync.scan import scan
+from rag_pipeline.sync.refresh import stored_states
+from rag_pipeline.sync.scan import Pages, scan
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def preview_sync(
     only = {root.root for root in given}
     wanted = [root for root in roots if not only or root.root in only]
     root_names = {root.root for root in roots}
-    found = scan(wanted, stored, root_names, pages_of(settings))
+    found = scan(wanted, stored, root_names, Pages(settings.web, None))
     changes = source_changes(found, stored, root_names)
     states = _states_after(changes, stored, stored_states(settings, database))
     if only:

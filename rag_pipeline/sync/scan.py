@@ -41,7 +41,8 @@ class Pages:
     """How web pages are fetched, and where they are kept until they are worked on."""
 
     settings: WebSettings
-    spool: Spool
+    spool: Spool | None
+    """None where nothing is to be written."""
 
 
 def scan(
@@ -137,10 +138,13 @@ def _page(
     if page.content is None:
         assert before is not None  # no etag was sent otherwise
         return replace(before, root=root.root, tags=root.tags, readers=root.readers)
+    source_hash = hashlib.sha256(page.content).hexdigest()
+    if pages.spool is not None and (before is None or before.source_hash != source_hash):
+        pages.spool.put(page.content)
     return SourceFile(
         uri=root.root,
         root=root.root,
-        source_hash=pages.spool.put(page.content),
+        source_hash=source_hash,
         size=len(page.content),
         modified_ns=0,
         tags=root.tags,

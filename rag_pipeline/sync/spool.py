@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import uuid
 from io import BufferedIOBase
 from pathlib import Path
@@ -69,6 +70,10 @@ class Spool:
         """Delete a copy, where there is one."""
         with contextlib.suppress(OSError):
             self.path(source_hash).unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Delete every copy: what was not worked on is fetched again when it is."""
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _partial(self) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -43,8 +43,8 @@ def fetch_page(url: str, settings: WebSettings, known_etag: str = "") -> WebPage
     """
     address = url
     for _ in range(MAX_REDIRECTS + 1):
-        host = _checked_host(address, settings)
         try:
+            host = _checked_host(address, settings)
             with (
                 httpx.Client(timeout=settings.timeout_seconds, trust_env=False) as client,
                 client.stream(
@@ -58,7 +58,8 @@ def fetch_page(url: str, settings: WebSettings, known_etag: str = "") -> WebPage
                     address = urljoin(address, response.headers["location"])
                     continue
                 return _page(url, response, settings)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            # ValueError: an address, of the user's or of a redirect, that is none.
             raise SourceError(
                 f"{url} cannot be fetched ({str(error) or type(error).__name__})",
                 hint="check the address and the network; its document was kept",
@@ -130,7 +131,8 @@ def _by_address(url: str, address: str) -> str:
 
 def _host_header(url: str) -> str:
     parts = urlsplit(url)
-    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    name = (parts.hostname or "").encode("idna").decode("ascii")
+    return f"{name}:{parts.port}" if parts.port else name
 
 
 def _conditions(etag: str) -> dict[str, str]:
