@@ -12,7 +12,7 @@ import pypdfium2 as pdfium
 from rag_pipeline.errors import NoTextError
 from rag_pipeline.frames import Blocks, check
 from rag_pipeline.parsing.geometry import PageContent
-from rag_pipeline.parsing.joining import BREAK_MARK, mend_breaks, words_of
+from rag_pipeline.parsing.joining import deciding_words, mend_breaks
 from rag_pipeline.parsing.layout import page_blocks
 from rag_pipeline.parsing.ocr import PageOcr, confidence_in
 from rag_pipeline.parsing.opening import is_cut_short, open_pdf
@@ -106,10 +106,11 @@ def parse_pdf(
 
 
 class _Rows:
-    """Columns of the blocks frame, filled page by page."""
+    """Rows of the blocks frame, filled page by page."""
 
     def __init__(self) -> None:
-        self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self.rows: list[tuple[Any, ...]] = []
+        self.texts: list[str] = []
         self.failed: list[int] = []
         self.silent_pages: list[int] = []
         self.pages_with_images = 0
@@ -155,16 +156,16 @@ class _Rows:
             content.height,
             confidence_in(content, block.box),
         )
-        for column, value in zip(self.columns.values(), values, strict=True):
-            column.append(value)
+        self.rows.append(values)
+        self.texts.append(block.text)
 
     def sample(self) -> str:
         """Some of the text up to here, to tell the language from."""
-        return _sample(self.columns["text"])
+        return _sample(self.texts)
 
     def has_text(self) -> bool:
         """Is there a block with text?"""
-        return any(self.columns["text"])
+        return any(self.texts)
 
     def warnings(self) -> list[str]:
         """What went unread, in words."""
@@ -181,13 +182,11 @@ class _Rows:
 
     def frame(self) -> tuple[pd.DataFrame, str]:
         """The checked blocks frame and the document's language."""
-        columns = self.columns
-        vocabulary: set[str] = set()
-        if any(BREAK_MARK in text for text in columns["text"]):
-            vocabulary.update(*map(words_of, columns["text"]))
+        columns = dict(zip(COLUMNS, map(list, zip(*self.rows, strict=True)), strict=True))
+        vocabulary = deciding_words(self.texts)
         columns["text"] = [
             text if kind == "code" else mend_breaks(text, vocabulary)
-            for text, kind in zip(columns["text"], columns["kind"], strict=True)
+            for text, kind in zip(self.texts, columns["kind"], strict=True)
         ]
         language = detect_language(_sample(columns["text"]))
         frame = pd.DataFrame(columns)

@@ -123,7 +123,8 @@ class PageContent:
 
 
 def _share(value: float, whole: float) -> float:
-    return min(1.0, max(0.0, value / whole)) if whole > 0 else 0.0
+    share = value / whole if whole > 0 else 0.0
+    return share if 0.0 < share < 1.0 else min(1.0, max(0.0, share))
 
 
 def bounding_box(boxes: list[Box]) -> Box:

@@ -61,6 +61,31 @@ def _mended(first: str, second: str, vocabulary: set[str]) -> str:
     return first + second
 
 
+def deciding_words(texts: list[str]) -> set[str]:
+    r"""Words of a document, those only that decide how one of its broken words is spelled.
+
+    >>> sorted(deciding_words(["well\xad\nknown", "a well-known fact", "it is wellknown"]))
+    ['well-known', 'wellknown']
+    """
+    broken = [text for text in texts if BREAK_MARK in text]
+    pairs = {(match[1], match[2]) for text in broken for match in _BROKEN.finditer(text)}
+    spellings = {f"{a}-{b}".lower(): (a + b).lower() for a, b in pairs}
+    if not spellings:
+        return set()
+    # Few words are ever written with the hyphen: only for these the other spelling matters.
+    found: set[str] = set()
+    for text in texts:
+        if "-" in text:
+            found |= spellings.keys() & words_of(text)
+    whole = {spellings[hyphened] for hyphened in found}
+    if whole:
+        for text in texts:
+            lowered = text.lower()
+            if any(one in lowered for one in whole):
+                found |= whole & words_of(text)
+    return found
+
+
 def words_of(text: str) -> set[str]:
     """Words of a line in lower case, hyphened ones as they are written.
 

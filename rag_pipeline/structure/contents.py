@@ -29,6 +29,8 @@ INDEX_TITLES = _titles(
     """index|alphabetical index|stichwortverzeichnis|sachregister|register|索引|찾아보기|색인|
     предметный указатель|subject index|general index"""
 )
+MAX_TITLE = 80
+"""Characters of such a title with its numbering, at most."""
 _LEADER = re.compile(r"(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,}|_{6,}")
 _LEADER_END = re.compile(r"(?:(?:\.\s?){3,}|…\s?|(?:·\s?){4,}|_{4,})\s*[\divxlcA-Z-]*$")
 _PAGE_END = re.compile(
@@ -53,6 +55,8 @@ def is_contents_title(text: str) -> bool:
     >>> is_contents_title("Table of Contents"), is_contents_title("Contents of the box")
     (True, False)
     """
+    if len(text) > MAX_TITLE:
+        return False
     title = plain_title(text)
     return title in CONTENTS_TITLES or title in LIST_TITLES or title.replace(" ", "") in _SPACED
 

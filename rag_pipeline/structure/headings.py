@@ -44,6 +44,8 @@ def mark_headings(document: Document, settings: StructureSettings) -> None:
         if item.level_hint is not None:
             item.decide("heading", "heading: the file itself says so")
             continue
+        if not _stands_out(item, document, settings):
+            continue
         if not _may_be_heading(item, document, settings):
             continue
         reason = _reason(item, at, document, settings, edges)
@@ -77,6 +79,17 @@ def _is_aligned(item: Item, left: set[int], right: set[int]) -> bool:
     middle = (item.x0 + item.x1) / 2
     column = (item.column_x0 + item.column_x1) / 2
     return abs(middle - 0.5) < 0.015 or abs(middle - column) < 0.015
+
+
+def _stands_out(item: Item, document: Document, settings: StructureSettings) -> bool:
+    """Has it anything that `_reason` could give? Cheap: most blocks are plain text."""
+    if item.bold and not document.body_bold:
+        return True
+    if item.size / (document.body_size or item.size or 1.0) >= settings.heading_large:
+        return True
+    if item.numbering is not None and item.numbering.is_worded:
+        return True
+    return is_contents_title(item.title)
 
 
 def _may_be_heading(item: Item, document: Document, settings: StructureSettings) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import pandas as pd
 
 from rag_pipeline.frames import StructuredBlocks, check, empty
@@ -88,7 +90,7 @@ def _frame(blocks: pd.DataFrame, document: Document) -> pd.DataFrame:
     sections, trails = trails_of(document)
     frame = blocks.iloc[[item.index for item in items]].reset_index(drop=True)
     for name in ("x0", "y0", "x1", "y1", "text"):
-        frame[name] = [getattr(item, name) for item in items]
+        frame[name] = list(map(attrgetter(name), items))
     frame["role"] = [item.role for item in items]
     frame["heading_level"] = pd.array([item.level for item in items], dtype="Int64")
     frame["list_level"] = pd.array([item.list_level for item in items], dtype="Int64")

@@ -164,12 +164,15 @@ def read_items(blocks: pd.DataFrame) -> Document:
 
 def _with_facts(items: list[Item], language: str) -> Document:
     """Body text is what most characters look like."""
-    sizes: Counter[float] = Counter()
+    exact: Counter[float] = Counter()
     fonts: Counter[str] = Counter()
     colors: Counter[int] = Counter()
     for item in items:
         if item.kind == "text" and not item.monospace:
-            sizes[round(item.size * 2) / 2] += len(item.text)
+            exact[item.size] += len(item.text)
+    sizes: Counter[float] = Counter()
+    for size, characters in exact.items():
+        sizes[round(size * 2) / 2] += characters
     if sum(sizes.values()) < LITTLE_TEXT:
         for item in items:
             if item.kind == "table":

@@ -35,6 +35,7 @@ _EAST_ASIAN = re.compile(
     rf"|(?P<appendix>付録|附録|附录|부록)\s*(?P<number_app>[A-Z0-9]{{1,2}})(?P<rest>(?:\.\d{{1,3}})*)"
     rf"|(?P<part_ko>파트|パート)\s*(?P<number_part>[IVX0-9]+))[.:：、\s]*"
 )
+_EAST_ASIAN_FIRST = frozenset("第제付附부파パ")
 _UNITS: dict[str, Kind] = {
     **dict.fromkeys("部編篇부편", "part"),
     **dict.fromkeys("章장回課과", "chapter"),
@@ -47,6 +48,10 @@ _INTEGER = re.compile(r"^(?P<number>\d{1,3})(?P<dot>[.)]?)(?P<space>\s+)(?=\S)")
 _LETTERED = re.compile(r"^(?P<letter>[A-Z])(?P<rest>(?:[.\-]\d{1,3})+)\.?(?:[\s:]+)(?=\S)")
 _LETTER = re.compile(r"^\(?(?P<letter>[A-Za-z])[.)]\s+(?=\S)")
 _ROMAN = re.compile(r"^\(?(?P<roman>[IVXLC]{1,6}|[ivxlc]{1,6})[.)]\s+(?=\S)")
+
+
+_MARKED = 8
+"""Characters in which the mark after a letter or Roman number stands."""
 
 
 class Numbering(NamedTuple):
@@ -82,7 +87,12 @@ def parse_numbering(text: str) -> Numbering | None:
     first = head[0]
     if first.isdigit():
         return _numeric(head)
-    return _worded(head) or _east_asian(head) or _lettered(head)
+    found = _worded(head)
+    if not found and first in _EAST_ASIAN_FIRST:
+        found = _east_asian(head)
+    if not found and any(mark in head[:_MARKED] for mark in ".)-"):
+        found = _lettered(head)
+    return found
 
 
 def _numeric(text: str) -> Numbering | None:

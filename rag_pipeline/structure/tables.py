@@ -23,7 +23,7 @@ def group_tables(document: Document, group: int) -> int:
                 group += 1
                 item.group = group
             last = item
-        elif not _is_continued_note(item):
+        elif last is not None and not _is_continued_note(item):
             last = None
     return group
 
