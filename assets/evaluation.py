@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
 
@@ -78,7 +79,7 @@ def retrieval_evaluation(
     )
 
 
-def _metadata(evaluation: Evaluation) -> dict[str, object]:
+def _metadata(evaluation: Evaluation) -> dict[str, dg.MetadataValue[Any]]:
     """Return the figures that the UI plots from one materialization to the next."""
     values = evaluation.by_group["all"]
     names = ("recall@1", "recall@5", "recall@10", "precision@5", "MRR", "nDCG@10")
@@ -87,10 +88,10 @@ def _metadata(evaluation: Evaluation) -> dict[str, object]:
         f"- `{one.question.id}` {one.question.text.replace('`', ' ')}" for one in evaluation.misses
     )
     return {
-        "questions": len(evaluation.asked),
-        **{name: values[name] for name in names},
-        "p50 ms": p50,
-        "p95 ms": p95,
+        "questions": dg.MetadataValue.int(len(evaluation.asked)),
+        **{name: dg.MetadataValue.float(values[name]) for name in names},
+        "p50 ms": dg.MetadataValue.float(p50),
+        "p95 ms": dg.MetadataValue.float(p95),
         "misses": dg.MetadataValue.md(misses or "none"),
     }
 
