@@ -101,6 +101,28 @@ def relational_sync(source: SourceArgument = None, as_json: JsonOption = False) 
         )
 
 
+@relational_app.command("ask")
+def relational_ask(
+    question: Annotated[str, typer.Argument(help="A question for a count, sum, extreme or share.")],
+    source: Annotated[str | None, typer.Option(help="A source; default: each in turn.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute a number by SQL and show the SQL; what is not certain is not computed.
+
+    Example: rag relational ask "How many orders were placed in 1996?"
+    """
+    from rag_pipeline.console import output as console
+    from rag_pipeline.relational.answers import exact_answer
+
+    answer = exact_answer(chosen_sources(Settings.load(), source), question)
+    if as_json:
+        console.print_json(answer)
+        return
+    console.out.print(console.safe(answer.text))
+    if answer.sql is not None:
+        console.out.print(f"[dim]{console.safe(answer.sql)}[/]")
+
+
 def chosen_sources(settings: Settings, name: str | None) -> Sequence[RelationalSettings]:
     """Return the sources of that name, by default all. Raises `SettingsError` for none."""
     known = settings.relational

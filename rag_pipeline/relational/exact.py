@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
 
-from rag_pipeline.errors import SourceError
 from rag_pipeline.relational.connecting import reading
 from rag_pipeline.relational.interpret import Interpreter
 from rag_pipeline.relational.joins import NotComputableError
@@ -145,7 +144,7 @@ def _flag_columns(connection: Connection, schema: Schema) -> frozenset[Place]:
 
 def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
     """Words of the schema's names that the lexicon does not know, and those of its owner."""
-    known = {concept for concept in schema.lexicon.nouns}
+    known = set(schema.lexicon.nouns)
     found: dict[tuple[str, ...], str] = {}
     for table in schema.tables.values():
         names = [table.name, *(column.name for column in table.table.columns)]
@@ -153,7 +152,6 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
             for concept in schema.lexicon.name_concepts(name):
                 if concept not in known and len(concept) > 2:
                     found[units(concept)] = concept
+    for key, forms in schema.lexicon.own_words.items():
+        found |= dict.fromkeys(map(units, forms), key)
     return found
-
-
-__all__ = ["ExactAnswer", "ExactAnswerer", "SourceError"]

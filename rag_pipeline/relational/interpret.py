@@ -8,7 +8,8 @@ number that is stated as exact is not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from rag_pipeline.relational.joins import (
     JoinTree,
@@ -48,6 +49,8 @@ class _Reading:
     measure: Measure | None = None
     conditions: list[Condition] = field(default_factory=list)
     tables: set[str] = field(default_factory=set)
+    absent: str | None = None
+    """A table in whose rows those that are counted do not occur."""
 
 
 class Interpreter:
@@ -80,7 +83,9 @@ class Interpreter:
         self._find_group()
         self._find_price()
         self._find_counted()
+        self._find_absent()
         self._take_tables()
+        self._take_orders_of_dates()
         self._take_flags()
         values = self._value_conditions()
         reading = self._reading
@@ -91,10 +96,41 @@ class Interpreter:
         places = self._places(values)
         reading.conditions += values
         tree = self._tree(places)
-        years, without, tree = self._years(tree)
-        query = self._assemble(tree, places, years, without)
-        self._require_everything_used(query)
+        absent = None
+        if reading.absent is not None and reading.counted is not None:
+            whole = smallest_tree(self._schema, {reading.absent, str(reading.counted.table)})
+            if tree.base != reading.counted.table:
+                raise NotComputableError("it is not clear what does not occur in what")
+            years, _, absent = self._years(whole)
+            query = self._assemble(tree, places, [], years)
+            query = replace(query, absent=absent)
+        else:
+            years, without, tree = self._years(tree)
+            query = self._assemble(tree, places, years, without)
+            query = self._with_part(query)
+        self._require_everything_used(query, absent)
         return query
+
+    def _with_part(self, query: Query) -> Query:
+        """Group by year or month where one of them is asked for."""
+        group = self._reading.group
+        if group is None or not self._is_part(group):
+            return query
+        years = [one for one in query.conditions if one.kind == "year"]
+        part: Literal["year", "month"] = "year" if group.concepts == ("year",) else "month"
+        if part == "month" and len(years) != 1:
+            raise NotComputableError("months of which year?")
+        column = years[0].column if years else self._date_column(query.tree)
+        tree = join_tree(
+            self._schema,
+            query.tree.base,
+            sorted({*query.tree.tables, column.table} - {query.tree.base}),
+        )
+        assert tree is not None
+        return replace(query, tree=tree, group_column=None, group_part=(part, column))
+
+    def _is_part(self, mention: Mention) -> bool:
+        return mention.concepts in (("year",), ("month",)) and not mention.columns
 
     # What is computed ---------------------------------------------------------------------------
 
@@ -319,10 +355,61 @@ class Interpreter:
             if reading.counted is None:
                 self._single_column()
 
+    def _find_absent(self) -> None:
+        """`never placed an order`, `주문한 적이 없는`: rows that occur in no row of a table."""
+        counted = self._reading.counted
+        negations = self._indices("not", "never")
+        if not negations or self._has("but") or counted is None or counted.table is None:
+            return
+        index = negations[-1]
+        is_korean = _is_hangul(self._pieces[index].text)
+        mention = self._mention_before(index) if is_korean else self._mention_after(index)
+        if mention is None or mention.table is None or mention == counted:
+            return
+        others = [m for m in self._mentions if m.table and m not in (mention, counted)]
+        if others or self._reading.group is not None or mention.table == counted.table:
+            raise NotComputableError("it is not clear what does not occur in what")
+        self._reading.absent = mention.table
+        self._use(mention)
+        self._use_pieces(negations)
+
+    def _take_orders_of_dates(self) -> None:
+        """`shipped after the required date`: two dates of the same row."""
+        for index in self._indices("after", "before"):
+            mentions = self._mention_before(index), self._mention_after(index)
+            if mentions[0] is None or mentions[1] is None:
+                continue
+            if _is_hangul(self._pieces[index].text):
+                mentions = mentions[1], mentions[0]
+            tables = set(self._reading.tables)
+            first, second = (self._dates_of(m, tables) for m in mentions if m is not None)
+            pairs = [(a, b) for a in first for b in second if a[0] == b[0] and a != b]
+            if len(pairs) != 1:
+                raise NotComputableError("it is not clear which dates are compared")
+            (table, one), (_, other) = pairs[0]
+            self._use(*(m for m in mentions if m is not None))
+            self._use_pieces([index])
+            if self._operators[index] == "before":
+                one, other = other, one
+            self._reading.conditions.append(
+                Condition("later", ValueColumn(table, (one,)), (other,))
+            )
+
+    def _dates_of(self, mention: Mention, tables: Iterable[str]) -> list[Place]:
+        wanted = set(mention.concepts) - {"date"}
+        return [
+            place
+            for table in tables
+            for place in self._dates(table)
+            if wanted and wanted <= self._namer.words[place]
+        ]
+
     def _take_tables(self) -> None:
         """Tables that are named without a part of their own limit the rows to those they have."""
         for mention in self._mentions:
-            if mention.table is not None and mention is not self._reading.group:
+            if mention.table in (None, self._reading.absent):
+                continue
+            if mention is not self._reading.group:
                 self._reading.tables.add(mention.table)
                 self._use(mention)
 
@@ -336,7 +423,7 @@ class Interpreter:
                 self._flag(mention, flags[0])
             elif self._has("presence") and self._reading.counted is not None:
                 self._presence(mention)
-            elif self._has("yet") and self._has("not"):
+            elif self._has("not") and not any(p.kind == "number" for p in self._pieces):
                 self._not_yet(mention)
 
     def _flag(self, mention: Mention, place: Place) -> None:
@@ -388,9 +475,7 @@ class Interpreter:
             raise NotComputableError("it names two values of the same column")
         return conditions
 
-    def _value_condition(
-        self, index: int, piece: Piece, found: Sequence[FoundValue]
-    ) -> Condition:
+    def _value_condition(self, index: int, piece: Piece, found: Sequence[FoundValue]) -> Condition:
         """Choose the column of a value: by the noun beside it, else by what it is a name of."""
         beside = [self._mention_after(index), self._mention_before(index)]
         for mention in beside:
@@ -413,8 +498,9 @@ class Interpreter:
         if len(labels) == 1:
             return self._in(labels[0])
         if labels or len(found) > 1:
-            named = self._reading.tables | ({self._reading.group.table or ""}
-                                            if self._reading.group else set())
+            named = self._reading.tables | (
+                {self._reading.group.table or ""} if self._reading.group else set()
+            )
             of_named = [one for one in labels or found if one.column.table in named]
             if len(of_named) != 1 or (not labels and self._is_elsewhere(of_named[0], found)):
                 raise NotComputableError(f"{piece.text} stands in several columns")
@@ -432,9 +518,7 @@ class Interpreter:
     def _in(self, found: FoundValue) -> Condition:
         return Condition("in", found.column, found.values)
 
-    def _has_words(
-        self, column: ValueColumn, mention: Mention, places: Sequence[Place]
-    ) -> bool:
+    def _has_words(self, column: ValueColumn, mention: Mention, places: Sequence[Place]) -> bool:
         wanted = set(mention.concepts)
         return any(
             (column.table, name) in places or wanted <= self._namer.words[column.table, name]
@@ -459,7 +543,7 @@ class Interpreter:
             ("group", self._reading.group),
             ("counted", self._reading.counted),
         ):
-            if mention is not None and mention.table is None:
+            if mention is not None and mention.table is None and not self._is_part(mention):
                 chosen[role] = self._column_of(mention, named)
         return chosen
 
@@ -500,6 +584,8 @@ class Interpreter:
     def _years(self, tree: JoinTree) -> tuple[list[Condition], list[Condition], JoinTree]:
         """Return the conditions on years, those for `but not`, and the tree with their table."""
         numbers = [i for i, piece in enumerate(self._pieces) if piece.kind == "number"]
+        months = self._months(numbers)
+        numbers = [index for index in numbers if index not in self._reading.used]
         years = []
         for index in numbers:
             text = self._pieces[index].value
@@ -508,6 +594,8 @@ class Interpreter:
             years.append(int(text))
             self._use_pieces([index])
         self._use_pieces(self._indices("year_mark"))
+        if months and len(years) != 1:
+            raise NotComputableError("a month of which year?")
         if not years:
             return [], [], tree
         column = self._date_column(tree)
@@ -516,17 +604,51 @@ class Interpreter:
         assert larger is not None
         conditions = [Condition("year", column, (year,)) for year in years]
         if len(years) == 1:
-            return conditions, [], larger
+            conditions = [self._beyond(numbers[0], conditions[0])]
+            return conditions + [Condition("month", column, (m,)) for m in months], [], larger
         buts = self._indices("but")
         nots = self._indices("not")
         counts = self._reading.counted is not None and self._reading.counted.table is not None
         if not (
-            len(years) == 2 and len(buts) == 1 and len(nots) == 1 and counts
-            and numbers[0] < buts[0] < numbers[1] and nots[0] > buts[0]
+            len(years) == 2
+            and len(buts) == 1
+            and len(nots) == 1
+            and counts
+            and numbers[0] < buts[0] < numbers[1]
+            and nots[0] > buts[0]
         ):
             raise NotComputableError("it is not clear how the years belong together")
         self._use_pieces([*buts, *nots])
         return conditions[:1], conditions[1:], larger
+
+    def _months(self, numbers: Sequence[int]) -> list[int]:
+        """Return the months that are named: March, 3월; at most one."""
+        months = []
+        for index, name in self._operators.items():
+            if name.startswith("month_") and name != "month_mark":
+                months.append(int(name.removeprefix("month_")))
+                self._use_pieces([index])
+            elif name == "month_mark":
+                number = self._pieces[index - 1].value if index - 1 in numbers else ""
+                if not (number.isdigit() and 1 <= int(number) <= 12):
+                    raise NotComputableError("it is not clear which month is meant")
+                months.append(int(number))
+                self._use_pieces([index - 1, index])
+        if len(months) > 1:
+            raise NotComputableError("it names several months")
+        return months
+
+    def _beyond(self, index: int, year: Condition) -> Condition:
+        """`before 1997`, `after 1997`; Korean does not say whether the year itself is meant."""
+        before = index - 1
+        name = self._operators.get(before)
+        if name not in ("before", "after"):
+            return year
+        self._use_pieces([before])
+        kind: Literal["year_before", "year_after"] = (
+            "year_before" if name == "before" else "year_after"
+        )
+        return Condition(kind, year.column, year.values)
 
     def _date_column(self, tree: JoinTree) -> ValueColumn:
         """Choose the date that a year is of: the one that a verb names, else the table's own."""
@@ -592,7 +714,7 @@ class Interpreter:
             SUPERLATIVES[best[0]] if best and group is not None else None,
             tuple(reading.conditions + years),
             tuple(without),
-            share,
+            share_of=share,
         )
 
     def _aggregate(self) -> Aggregate:
@@ -641,9 +763,7 @@ class Interpreter:
 
     def _per_mention(self) -> Mention | None:
         """`average revenue per order`: the sum, divided by the number of orders."""
-        has_per = any(
-            self._pieces[i].text.lower() in ("per", "당") for i in self._indices("each")
-        )
+        has_per = any(self._pieces[i].text.lower() in ("per", "당") for i in self._indices("each"))
         group = self._reading.group
         return group if has_per and group is not None and group.table is not None else None
 
@@ -687,10 +807,12 @@ class Interpreter:
         own = self._schema.tables[table].concepts
         return self._schema.tables[line].concepts[: len(own)] == own
 
-    def _require_everything_used(self, query: Query) -> None:
+    def _require_everything_used(self, query: Query, absent: JoinTree | None) -> None:
         """Refuse what left a noun or an operator without effect."""
         for mention in self._mentions:
-            if not self._is_used(mention) and not self._explains_link(mention, query.tree):
+            if not self._is_used(mention) and not self._explains_link(
+                mention, absent or query.tree
+            ):
                 raise NotComputableError(f"it is not clear what {mention.text} adds")
         harmless = {"which", "much", "by", "presence", "each", "year_mark"}
         for index, name in self._operators.items():

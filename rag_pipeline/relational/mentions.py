@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from rag_pipeline.errors import SettingsError
 from rag_pipeline.relational.pieces import Piece
 from rag_pipeline.relational.schema import Schema
 
@@ -47,6 +48,19 @@ class Namer:
                 own = words - MODIFIERS or words
                 self.words[table.name, column.name] = frozenset(own - set(table.concepts) or own)
 
+        self._own: dict[tuple[str, ...], tuple[Place, ...]] = {}
+        for name in schema.lexicon.own_words:
+            table, _, column = name.partition(".")
+            if (table, column) in self.words:
+                self._own[(name,)] = ((table, column),)
+            elif name in schema.tables:
+                self._tables[(name,)] = [name]
+            else:
+                raise SettingsError(
+                    f"relational words: the database has no {name}",
+                    hint="write a table, or table.column",
+                )
+
     def mentions(self, pieces: Sequence[Piece]) -> list[Mention]:
         """Return every mention, in order; nouns that name nothing alone have no table or column."""
         found: list[Mention] = []
@@ -78,7 +92,7 @@ class Namer:
         tables = self._tables.get(concepts, [])
         if len(tables) == 1:
             return Mention(concepts, start, end, tables[0], self.with_words(concepts))
-        columns = self.with_words(concepts)
+        columns = self._own.get(concepts) or self.with_words(concepts)
         return Mention(concepts, start, end, None, columns) if columns else None
 
     def with_words(

@@ -111,7 +111,7 @@ class Cutter:
     def cut(
         self, question: str, parts: Sequence[Unit], values: Mapping[tuple[int, int], Any]
     ) -> list[Piece]:
-        """Return the pieces in order. `values`: spans (first unit, behind last) found in the data."""
+        """Return the pieces in order; `values`: spans that the data has, by first unit and end."""
         keys = [unit.key for unit in parts]
         best: list[tuple[float, list[Piece]]] = [(0.0, [])]
         best += [(float("inf"), [])] * len(parts)
@@ -157,10 +157,8 @@ class Cutter:
         return found
 
 
-def _without_glosses(
-    question: str, parts: Sequence[Unit], pieces: Sequence[Piece]
-) -> list[Piece]:
-    """Take an unknown word before a bracket for a translation of the value in it: 해산물(Seafood)."""
+def _without_glosses(question: str, parts: Sequence[Unit], pieces: Sequence[Piece]) -> list[Piece]:
+    """Take an unknown word before a bracket for a translation of what is in it: 해산물(Seafood)."""
     kept: list[Piece] = []
     for piece in pieces:
         before = question[parts[piece.start - 1].end : parts[piece.start].start]

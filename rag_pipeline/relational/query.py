@@ -42,7 +42,9 @@ class Measure:
 class Condition:
     """What rows must fulfil."""
 
-    kind: Literal["in", "year", "positive", "null", "flag"]
+    kind: Literal[
+        "in", "year", "month", "year_before", "year_after", "later", "positive", "null", "flag"
+    ]
     column: ValueColumn
     values: tuple[Any, ...] = ()
 
@@ -67,6 +69,10 @@ class Query:
     conditions: tuple[Condition, ...] = ()
     without: tuple[Condition, ...] = ()
     """Counted rows must not have any row that fulfils these (and `conditions` other than years)."""
+    group_part: tuple[Literal["year", "month"], ValueColumn] | None = None
+    """Grouped by the year, or the year and month, of a date."""
+    absent: JoinTree | None = None
+    """Only counted rows that are in none of the rows of this tree, under `without`."""
     share_of: tuple[Condition, ...] | None = None
     """The result is a share (in percent): of the rows that fulfil these."""
 
@@ -88,9 +94,9 @@ class _Builder:
         if query.share_of is not None:
             return self._share(where)
         number = self._number().label("result")
-        if query.without:
+        if query.without or query.absent is not None:
             where.append(self._absent())
-        if query.group_table is None and query.group_column is None:
+        if not (query.group_table or query.group_column or query.group_part):
             return select(number).select_from(self._source()).where(*where)
         keys, names = self._group()
         grouped = select(*names, number).select_from(self._source()).where(*where).group_by(*keys)
@@ -101,17 +107,25 @@ class _Builder:
         return grouped.having(exact.is_not(None)).order_by(order, *names).limit(limit)
 
     def _source(self) -> FromClause:
-        source: FromClause = self._table(self._query.tree.base).table
-        for step in self._query.tree.steps:
+        return self._joined(self._query.tree)
+
+    def _joined(self, tree: JoinTree) -> FromClause:
+        source: FromClause = self._table(tree.base).table
+        for step in tree.steps:
             target = self._table(step.target).table
             own = self._table(step.table).table
             pairs = zip(step.columns, step.target_columns, strict=True)
-            source = source.join(
-                target, _all([own.c[a] == target.c[b] for a, b in pairs])
-            )
+            source = source.join(target, _all([own.c[a] == target.c[b] for a, b in pairs]))
         return source
 
     def _group(self) -> tuple[list[ColumnElement[Any]], list[ColumnElement[Any]]]:
+        if self._query.group_part is not None:
+            part, date = self._query.group_part
+            column = date.expression(self._table(date.table))
+            parts: list[ColumnElement[Any]] = [extract("year", column).label("year")]
+            if part == "month":
+                parts.append(extract("month", column).label("month"))
+            return parts, parts
         if self._query.group_table is None:
             assert self._query.group_column is not None
             table, name = self._query.group_column
@@ -166,13 +180,19 @@ class _Builder:
         column = one.column.expression(info)
         if one.kind == "in":
             return column.in_(one.values)
-        if one.kind == "year":
-            return extract("year", column) == one.values[0]
         if one.kind == "null":
             return column.is_(None)
-        if one.kind == "positive":
-            return column > 0
-        return column == one.values[0]
+        value = one.values[0] if one.values else 0
+        year = extract("year", column)
+        conditions: dict[str, ColumnElement[bool]] = {
+            "year": year == value,
+            "year_before": year < value,
+            "year_after": year > value,
+            "month": extract("month", column) == value,
+            "positive": column > 0,
+            "flag": column == value,
+        }
+        return column > info.table.c[value] if one.kind == "later" else conditions[one.kind]
 
     def _absent(self) -> ColumnElement[bool]:
         """Rows that are counted and have nothing that fulfils `without`."""
@@ -181,7 +201,9 @@ class _Builder:
         info = self._table(query.counted)
         key = [info.table.c[name] for name in info.key]
         same = [one for one in query.conditions if one.kind != "year"]
-        inner = select(*key).select_from(self._source())
+        if query.absent is not None:
+            same = []
+        inner = select(*key).select_from(self._joined(query.absent or query.tree))
         inner = inner.where(*(self._condition(one) for one in (*same, *query.without)))
         aliased = inner.correlate(None)
         return (tuple_(*key) if len(key) > 1 else key[0]).not_in(aliased)

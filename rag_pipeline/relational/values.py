@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -78,16 +79,16 @@ def find_values(
     columns = value_columns(schema)
     if not wanted or not columns:
         return {}
-    # The forms are sent once, whatever the number of columns.
     forms = sorted({*wanted, *(form.lower() for form in wanted)})
-    listed = values(sql_column("form", String), name="forms").data([(form,) for form in forms])
-    asked = select(listed.c.form).cte("asked")
+    asked: Any = forms
+    if connection.dialect.name == "postgresql":
+        # Sent once, whatever the number of columns; others do not name the columns of VALUES.
+        listed = values(sql_column("form", String), name="forms").data([(form,) for form in forms])
+        asked = select(select(listed.c.form).cte("asked").c.form)
     statements = []
     for index, column in enumerate(columns):
         text = cast(column.expression(schema.tables[column.table]), String)
-        match = or_(
-            func.lower(text).in_(select(asked.c.form)), text.in_(select(asked.c.form))
-        )
+        match = or_(func.lower(text).in_(asked), text.in_(asked))
         place: ColumnElement[int] = literal_column(str(index))
         statements.append(select(place.label("i"), text.label("v")).where(match).distinct())
     by_form: dict[str, dict[int, set[str]]] = {}
