@@ -15,6 +15,7 @@ from resources import DatabaseResource, SettingsResource
 
 RANGE_START_TAG = "dagster/asset_partition_range_start"
 RANGE_END_TAG = "dagster/asset_partition_range_end"
+SCANS_AT_ONCE = 100
 
 sources_job = dg.define_asset_job(
     "sources_job", selection=[sources], description="Scan the source folders."
@@ -55,6 +56,19 @@ def stale_ranges(
     return partition_ranges(order, plan.stale, settings.sync.run_size)
 
 
+def _is_left_to_rag_sync(context: dg.SensorEvaluationContext) -> bool:
+    """Tell whether every scan since the last evaluation was one of `rag sync`.
+
+    The sensor is handed the last scan only, and a nightly one may have come just before it.
+    """
+    since = dg.AssetRecordsFilter(
+        sources.key, after_storage_id=int(context.cursor) if context.cursor else None
+    )
+    scans = context.instance.fetch_materializations(since, limit=SCANS_AT_ONCE).records
+    runs = [context.instance.get_run_by_id(run_id) for run_id in {scan.run_id for scan in scans}]
+    return all(run is not None and PLANNED_TAG in run.tags for run in runs)
+
+
 @dg.asset_sensor(
     asset_key=sources.key,
     job=documents_job,
@@ -69,8 +83,7 @@ def request_stale_documents(
     database: DatabaseResource,
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
     """Yield one run request per contiguous range of stale partitions."""
-    run = context.instance.get_run_by_id(asset_event.run_id)
-    if run is not None and PLANNED_TAG in run.tags:
+    if _is_left_to_rag_sync(context):
         yield dg.SkipReason("the scan belongs to `rag sync`, which does the rest itself")
         return
     loaded = settings.load()

@@ -26,11 +26,16 @@ def outcome_events(
         if stage in done or stage in outcome.reused:
             yield _materialization(outcome, stage, done.get(stage))
     if outcome.error is not None and outcome.failed_stage is not None:
-        yield dg.AssetObservation(
-            outcome.failed_stage,
-            partition=outcome.source_hash,
-            metadata={"file": outcome.name, "failure": dg.MetadataValue.text(outcome.error)},
-        )
+        # The partition turns red in every stage that has no event: each says why.
+        for stage in wanted:
+            if stage not in done and stage not in outcome.reused:
+                at = "" if stage == outcome.failed_stage else f"{outcome.failed_stage} failed: "
+                yield dg.AssetObservation(
+                    stage,
+                    partition=outcome.source_hash,
+                    description=f"{at}{outcome.error}",
+                    metadata={"file": outcome.name, "failure": f"{at}{outcome.error}"},
+                )
     if BLOCKS in wanted:
         yield _readable_check(outcome)
 

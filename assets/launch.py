@@ -3,13 +3,15 @@
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import dagster as dg
 import psutil
 from dagster._core.instance.ref import InstanceRef
+from sqlalchemy.exc import SQLAlchemyError
 
 from assets.automation import (
     RANGE_END_TAG,
@@ -21,6 +23,7 @@ from assets.automation import (
 from assets.partitions import PLANNED_TAG
 from assets.sources import LOCK_WAIT_SECONDS
 from rag_pipeline import errors
+from rag_pipeline.errors import StoreError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
@@ -62,6 +65,21 @@ class SyncSummary:
     """Why the sync ended before all documents were tried."""
 
 
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """Turn errors of Dagster's own files into one that says what to do."""
+    try:
+        yield
+    except (OSError, SQLAlchemyError) as error:
+        line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise StoreError(
+            f"Dagster's records could not be written: {line}",
+            hint="free space or check the rights of the folder, then run `rag sync` again: what "
+            "has landed stays",
+        ) from error
+
+
+@_disk_errors()
 def open_instance(settings: Settings) -> dg.DagsterInstance:
     """Return the Dagster instance: DAGSTER_HOME, the project's dagster.yaml, or one in data_dir."""
     if os.environ.get("DAGSTER_HOME"):
@@ -70,10 +88,15 @@ def open_instance(settings: Settings) -> dg.DagsterInstance:
         return dg.DagsterInstance.from_config(str(settings.project_dir))
     folder = settings.data_path / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
-    overrides = {"telemetry": {"enabled": False}}
+    storage = {"module": "rag_pipeline.dagster_storage", "class": "SqliteStorage"}
+    overrides = {
+        "telemetry": {"enabled": False},
+        "storage": {"custom": {**storage, "config": {"base_dir": str(folder)}}},
+    }
     return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides=overrides))
 
 
+@_disk_errors()
 def run_sync(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,

@@ -4,6 +4,8 @@ import dagster as dg
 
 PLANNED_TAG = "rag/planned_by"
 """On runs whose caller plans, and finishes, the whole sync itself (`rag sync`)."""
+BATCH = 10_000
+"""Keys in one statement: SQLite takes 32,766 parameters at most."""
 SOURCE_HASHES = dg.DynamicPartitionsDefinition(name="source_hash")
 
 
@@ -16,8 +18,8 @@ def align_partitions(instance: dg.DagsterInstance, source_hashes: set[str]) -> t
     present = set(instance.get_dynamic_partitions(SOURCE_HASHES.name))
     missing = sorted(source_hashes - present)
     extra = sorted(present - source_hashes)
-    if missing:
-        instance.add_dynamic_partitions(SOURCE_HASHES.name, missing)
+    for batch in range(0, len(missing), BATCH):
+        instance.add_dynamic_partitions(SOURCE_HASHES.name, missing[batch : batch + BATCH])
     for key in extra:
         instance.delete_dynamic_partition(SOURCE_HASHES.name, key)
     return len(missing), len(extra)

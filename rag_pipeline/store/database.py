@@ -49,6 +49,7 @@ class Database:
             configure=_configure,
             kwargs={"application_name": "rag_pipeline"},
         )
+        self._lock: Connection[TupleRow] | None = None
 
     @classmethod
     def open(cls, settings: Settings) -> Database:
@@ -97,7 +98,26 @@ class Database:
                     on_wait()
                     told = True
                 time.sleep(0.5)
-            yield
+            self._lock = connection
+            try:
+                yield
+            finally:
+                self._lock = None
+
+    def check_sync_lock(self) -> None:
+        """Raise `DatabaseUnavailableError` if `sync_lock` is held here and its connection is gone.
+
+        Postgres has released the lock then, and another sync may run.
+        """
+        if self._lock is None:
+            return
+        try:
+            self._lock.execute("SELECT 1")
+        except psycopg.Error as error:
+            raise DatabaseUnavailableError(
+                f"the connection that held the sync's lock was lost: {_first_line(error)}",
+                hint="what has landed stays; `rag sync` does the rest",
+            ) from error
 
 
 def database_url(settings: Settings) -> str:

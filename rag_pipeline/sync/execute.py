@@ -58,6 +58,8 @@ from rag_pipeline.sync.stages import PreparedChunks, StageReport, StageResult, S
 from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool, default_workers
 
 RETRY_SECONDS = 1.0
+WAIT_SECONDS = 5.0
+"""For which chunks wait for more of them before they are embedded: so much work is lost at most."""
 DEAD_BATCHES = 2
 """Batches of which nothing could be embedded, after which the service is given up."""
 
@@ -244,6 +246,7 @@ class _Execution:
         self._spool = spool_of(context.settings)
         self._together = batch_size(context.embedder)
         self._waiting: list[_Waiting] = []
+        self._embedded_at = time.monotonic()
         self._again: list[_Waiting] = []
         self._dead_batches = 0
 
@@ -286,7 +289,8 @@ class _Execution:
             yield self._note_stages(job, result)
         else:
             self._waiting.append(_Waiting(job, result, result.prepared))
-            if sum(len(item.prepared.chunks) for item in self._waiting) >= self._together:
+            many = sum(len(item.prepared.chunks) for item in self._waiting) >= self._together
+            if many or time.monotonic() - self._embedded_at >= WAIT_SECONDS:
                 yield from self._embed_and_land()
 
     def _task(self, job: _Job, stages: tuple[str, ...]) -> StageTask:
@@ -364,6 +368,7 @@ class _Execution:
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
+        self._context.database.check_sync_lock()
         start = time.perf_counter()
         found = self._vectors.vectors([self._texts(item.job, item.prepared) for item in waiting])
         report(EMBEDDINGS, sum(not isinstance(result, EmbeddingError) for result in found))
@@ -375,6 +380,7 @@ class _Execution:
                 yield from self._embedding_failed(item, result)
             else:
                 yield self._land(item, result, seconds * len(result))
+        self._embedded_at = time.monotonic()
 
     def _embedding_failed(self, item: _Waiting, error: EmbeddingError) -> Iterator[Outcome]:
         item.job.attempts += 1
@@ -429,6 +435,7 @@ class _Execution:
             lexeme_counts=prepared.lexeme_counts,
             embeddings=embeddings,
         )
+        self._context.database.check_sync_lock()
         try:
             with self._context.database.connection() as connection:
                 landed = land(connection, self._space.space_id, landing)

@@ -89,20 +89,23 @@ class StageResult:
 
 def run_stages(task: StageTask) -> StageResult:
     """Do the task's stages; an error of the document is returned, not raised."""
-    result = _run_stages(task)
+    artifacts = ArtifactStore(task.settings.artifacts_location)
+    stages = _not_kept(artifacts, task)
+    result = _run_stages(artifacts, task, stages)
+    if isinstance(result.error, UpstreamMissingError) and stages != task.stages:
+        result = _run_stages(artifacts, task, task.stages)  # what was kept is damaged
     return replace(result, usage=[*result.usage, *_METER.take()])
 
 
-def _run_stages(task: StageTask) -> StageResult:
+def _run_stages(artifacts: ArtifactStore, task: StageTask, stages: tuple[str, ...]) -> StageResult:
     reports: list[StageReport] = []
-    artifacts = ArtifactStore(task.settings.artifacts_location)
     frame: pd.DataFrame | None = None
     document: dict[str, Any] = {}
-    stage, done = task.stages[0], ""
+    stage, done = stages[0], ""
     try:
-        if task.error is not None:
+        if task.error is not None and stages[0] == BLOCKS:
             raise task.error
-        for stage in task.stages:
+        for stage in stages:
             if stage != BLOCKS and STAGES[STAGES.index(stage) - 1] != done:
                 frame, document = _read_upstream(artifacts, task, stage)
             start = time.perf_counter()
@@ -126,6 +129,19 @@ def _run_stages(task: StageTask) -> StageResult:
         )
         return StageResult(task.source_hash, reports, failed_stage=stage, error=fault)
     return StageResult(task.source_hash, reports)
+
+
+def _not_kept(artifacts: ArtifactStore, task: StageTask) -> tuple[str, ...]:
+    """Return the stages without those whose frames are there already.
+
+    A sync that was killed before a document landed leaves them behind.
+    """
+    if task.stages[0] == BLOCKS:
+        for kept in (CHUNKS, BLOCKS):
+            rest = tuple(stage for stage in task.stages if STAGES.index(stage) > STAGES.index(kept))
+            if rest and artifacts.has(kept, task.source_hash, task.fingerprints[kept]):
+                return rest
+    return task.stages
 
 
 def _read_upstream(

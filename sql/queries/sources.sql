@@ -1,12 +1,20 @@
 -- name: upsert_source_root(root, include, exclude, tags, readers, origin, project)!
--- A folder of rag.toml that is also named on the command line stays one of rag.toml.
+-- A folder of rag.toml that is also named on the command line stays one of rag.toml. Nothing is
+-- written where nothing differs.
 INSERT INTO source_root (root, include, exclude, tags, readers, origin, project)
 VALUES (:root, :include, :exclude, :tags, :readers, :origin, :project)
 ON CONFLICT (md5(root)) DO UPDATE
 SET include = excluded.include, exclude = excluded.exclude, tags = excluded.tags,
     readers = excluded.readers, origin = excluded.origin,
     project = excluded.project
-WHERE excluded.origin = 'settings' OR source_root.origin = 'command';
+WHERE (excluded.origin = 'settings' OR source_root.origin = 'command')
+    AND (
+        source_root.include, source_root.exclude, source_root.tags, source_root.readers,
+        source_root.origin, source_root.project
+    ) IS DISTINCT FROM (
+        excluded.include, excluded.exclude, excluded.tags, excluded.readers, excluded.origin,
+        excluded.project
+    );
 
 -- name: delete_unconfigured_roots(roots, project)!
 DELETE FROM source_root

@@ -38,16 +38,29 @@ def scan(instance: dg.DagsterInstance) -> None:
     assert defs.resolve_job_def("sources_job").execute_in_process(instance=instance).success
 
 
-def requests(instance: dg.DagsterInstance) -> list[dg.RunRequest]:
-    """Evaluate the sensor on the last scan, as Dagster's daemon does."""
+def scan_as_rag_sync(instance: dg.DagsterInstance) -> None:
+    tags = {"rag/planned_by": "rag sync"}
+    job = defs.resolve_job_def("sources_job")
+    assert job.execute_in_process(instance=instance, tags=tags).success
+
+
+def requests(instance: dg.DagsterInstance, cursor: str | None = None) -> list[dg.RunRequest]:
+    return evaluate(instance, cursor)[0]
+
+
+def evaluate(
+    instance: dg.DagsterInstance, cursor: str | None
+) -> tuple[list[dg.RunRequest], str | None]:
+    """Evaluate the sensor on the last scan, as Dagster's daemon does; return its cursor too."""
     settings = SettingsResource()
     with dg.build_sensor_context(
         instance=instance,
+        cursor=cursor,
         repository_def=defs.get_repository_def(),
         resources={"settings": settings, "database": DatabaseResource(settings=settings)},
     ) as context:
         result = request_stale_documents.evaluate_tick(context)
-    return list(result.run_requests or [])
+    return list(result.run_requests or []), result.cursor
 
 
 def run(
@@ -78,10 +91,17 @@ def test_the_nightly_scan_requests_what_is_stale_and_nothing_else(
 
 
 def test_a_scan_of_rag_sync_is_left_to_it(scanned: dg.DagsterInstance) -> None:
-    tags = {"rag/planned_by": "rag sync"}
-    job = defs.resolve_job_def("sources_job")
-    assert job.execute_in_process(instance=scanned, tags=tags).success
-    assert requests(scanned) == []
+    found, cursor = evaluate(scanned, None)
+    assert len(found) == 1
+    scan_as_rag_sync(scanned)
+    assert requests(scanned, cursor) == []
+
+
+def test_a_nightly_scan_that_rag_sync_overtakes_is_not_lost(scanned: dg.DagsterInstance) -> None:
+    """The sensor looks every ten seconds and sees the last scan only."""
+    scan_as_rag_sync(scanned)
+    (request,) = requests(scanned)
+    assert request.tags["rag/documents"] == "2"
 
 
 def test_a_failed_document_is_not_requested_every_night(

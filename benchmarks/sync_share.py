@@ -1,0 +1,109 @@
+"""What Dagster costs: the same documents through its runs, and by the library alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+
+from benchmarks.sync_project import Project
+
+LOAD = """
+import time, json
+start = time.perf_counter()
+from rag_pipeline.definitions import defs
+repository = defs.get_repository_def()
+from assets.launch import open_instance
+from assets.partitions import SOURCE_HASHES
+from rag_pipeline.settings import Settings
+with open_instance(Settings.load()) as instance:
+    keys = SOURCE_HASHES.get_partition_keys(dynamic_partitions_store=instance)
+print(time.perf_counter() - start, len(keys))
+"""
+FILL = """
+import hashlib
+from assets.launch import open_instance
+from assets.partitions import align_partitions
+from rag_pipeline.settings import Settings
+with open_instance(Settings.load()) as instance:
+    align_partitions(instance, {hashlib.sha256(str(n).encode()).hexdigest() for n in range(COUNT)})
+"""
+PLAIN = """
+import sys, time
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.sources import register_roots
+from rag_pipeline.sync.execute import finish, process_documents
+from rag_pipeline.sync.places import given_root
+from rag_pipeline.sync.refresh import current_plan, refresh_sources
+from resources import PipelineResource, SettingsResource
+settings = Settings.load()
+database = Database.open(settings)
+context = PipelineResource(settings=SettingsResource()).context(database)
+start = time.perf_counter()
+with database.connection() as connection:
+    register_roots(connection, [given_root(sys.argv[1])])
+refresh_sources(settings, database)
+stale = list(current_plan(settings, database).stale)
+size = settings.sync.run_size
+for first in range(0, len(stale), size):
+    for outcome in process_documents(context, stale[first : first + size]):
+        assert outcome.error is None
+finish(context)
+print(time.perf_counter() - start)
+"""
+
+
+def dagster_share(folder: Path, service: str, manuals: Path, count: int) -> tuple[float, float]:
+    """Return what Dagster adds to a first sync: wall and CPU milliseconds a document.
+
+    The process's start is not in it; that of the workers is in both.
+    """
+    seconds: list[float] = []
+    cpu: list[float] = []
+    for name in ("plain", "dagster"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        project = Project(folder / name, service)
+        with psycopg.connect(project.url):
+            pass  # the server runs before the clock does
+        before = sum(os.times()[2:4])
+        if name == "plain":
+            seconds.append(float(_python(project, PLAIN, str(manuals))))
+        else:
+            seconds.append(project.sync(str(manuals)).summary["seconds"])
+        cpu.append(sum(os.times()[2:4]) - before)
+        project.stop()
+    return 1_000 * (seconds[1] - seconds[0]) / count, 1_000 * (cpu[1] - cpu[0]) / count
+
+
+def definitions_load(folder: Path, count: int) -> float:
+    """Return the seconds from the first import to the partition keys, in a process of its own."""
+    project = Project(folder, "http://127.0.0.1:1")
+    if not (folder / ".rag" / "dagster").is_dir():
+        _python(project, FILL.replace("COUNT", str(count)))
+    seconds, keys = _python(project, LOAD).split()
+    assert int(keys) == count
+    return float(seconds)
+
+
+def _python(project: Project, code: str, *arguments: str) -> str:
+    """Run code in a process of its own; return what it prints."""
+    script = project.folder / "script.py"
+    # A module with a guard: the workers' forkserver imports it again.
+    body = "".join(f"    {line}\n" for line in code.strip().splitlines())
+    script.write_text(f'if __name__ == "__main__":\n{body}', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script), *arguments],
+        env=project.environment,
+        cwd=project.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""

@@ -1,0 +1,87 @@
+"""Dagster's records in SQLite with connections kept open: the same files for either storage."""
+
+import time
+from pathlib import Path
+
+import dagster as dg
+from dagster._core.instance.ref import InstanceRef
+
+from assets.partitions import SOURCE_HASHES, align_partitions
+from rag_pipeline.dagster_storage import OPEN_SHARDS, PooledEventLog
+
+KEYS = {f"{number:064x}" for number in range(3)}
+
+
+@dg.asset(partitions_def=SOURCE_HASHES, backfill_policy=dg.BackfillPolicy.single_run())
+def stage(context: dg.AssetExecutionContext) -> None:
+    bad = sorted(KEYS)[0]
+    for key in context.partition_keys:
+        if key != bad:
+            context.log_event(dg.AssetMaterialization("stage", partition=key, tags={"a": "b"}))
+    raise dg.Failure("one failed", allow_retries=False)
+
+
+def pooled(folder: Path) -> dg.DagsterInstance:
+    custom = {"module": "rag_pipeline.dagster_storage", "class": "SqliteStorage"}
+    storage = {"custom": {**custom, "config": {"base_dir": str(folder)}}}
+    return dg.DagsterInstance.from_ref(
+        InstanceRef.from_dir(str(folder), overrides={"storage": storage})
+    )
+
+
+def plain(folder: Path) -> dg.DagsterInstance:
+    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder)))
+
+
+def run(instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
+    first, *_, last = instance.get_dynamic_partitions("source_hash")
+    return dg.materialize(
+        [stage],
+        instance=instance,
+        tags={
+            "dagster/asset_partition_range_start": first,
+            "dagster/asset_partition_range_end": last,
+        },
+        raise_on_error=False,
+    )
+
+
+def statuses(instance: dg.DagsterInstance) -> list[str]:
+    found = instance.get_status_by_partition(stage.key, sorted(KEYS), SOURCE_HASHES)
+    assert found is not None
+    return [found[key].name for key in sorted(KEYS)]  # type: ignore[union-attr]
+
+
+def test_dagsters_own_storage_reads_what_was_written(tmp_path: Path) -> None:
+    with pooled(tmp_path) as instance:
+        align_partitions(instance, KEYS)
+        result = run(instance)
+        planned = instance.get_records_for_run(
+            result.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
+        ).records
+        assert len(planned) == len(KEYS), "written in one batch, each once"
+        assert statuses(instance) == ["FAILED", "MATERIALIZED", "MATERIALIZED"]
+    with plain(tmp_path) as instance:
+        assert statuses(instance) == ["FAILED", "MATERIALIZED", "MATERIALIZED"]
+        run(instance)
+    with pooled(tmp_path) as instance:
+        assert len(instance.get_runs()) == 2
+        (event,) = instance.fetch_materializations(
+            dg.AssetRecordsFilter(stage.key, asset_partitions=[sorted(KEYS)[1]]), limit=1
+        ).records
+        assert event.asset_materialization is not None
+        assert event.asset_materialization.tags["a"] == "b"
+
+
+def test_few_files_are_open_and_a_written_one_looks_modified(tmp_path: Path) -> None:
+    with pooled(tmp_path) as instance:
+        align_partitions(instance, KEYS)
+        runs = [run(instance).run_id for _ in range(OPEN_SHARDS + 2)]
+        log = instance.event_log_storage
+        assert isinstance(log, PooledEventLog)
+        assert len(log._engines) == OPEN_SHARDS + 1
+        path = Path(log.path_for_shard(runs[-1]))
+        before = path.stat().st_mtime_ns
+        time.sleep(0.02)
+        instance.report_engine_event("hello", instance.get_run_by_id(runs[-1]))
+        assert path.stat().st_mtime_ns > before

@@ -1,0 +1,177 @@
+"""What breaks in the middle of a sync: the lock, the database, the disk, the whole process."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dagster as dg
+import psycopg
+import pytest
+
+from assets.partitions import SOURCE_HASHES
+from benchmarks.sync_faults import fault_run, kill_postgres, stored_rows
+from benchmarks.sync_project import DIMENSIONS, Project, make_documents
+from rag_pipeline.store import embedded
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.documents import list_documents
+from tests.embedding.provider_server import ProviderServer
+from tests.orchestration.conftest import Sync
+from tests.orchestration.test_services import use_service
+
+KILL_LOCK = (
+    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
+
+@pytest.fixture
+def service() -> Iterator[ProviderServer]:
+    with ProviderServer().serving() as server:
+        server.dimensions = DIMENSIONS
+        yield server
+
+
+@pytest.fixture
+def own_project(service: ProviderServer) -> Iterator[Project]:
+    """A project with a server of its own, which may be killed.
+
+    Not under pytest's folder: the server may run under another account.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="rag-test-faults-"))
+    folder.chmod(0o755)
+    project = Project(folder / "project", service.url)
+    make_documents(folder / "manuals", range(6))
+    yield project
+    embedded.stop(project.settings.data_path)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def sync_process(project: Project, limit: Callable[[], None] | None = None) -> tuple[int, str]:
+    manuals = project.folder.parent / "manuals"
+    done = subprocess.run(
+        [sys.executable, "-m", "rag_pipeline.cli", "sync", str(manuals), "--json"],
+        env=project.environment,
+        cwd=project.folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        preexec_fn=limit,
+    )
+    return done.returncode, done.stderr
+
+
+def ready(project: Project) -> int:
+    with psycopg.connect(project.url) as connection:
+        row = connection.execute("SELECT count(*) FROM document WHERE status = 'ready'").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_a_lost_lock_ends_the_sync_before_it_writes(
+    sync: Sync, database: Database, manuals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_documents(manuals, range(2))
+    with ProviderServer().serving() as server:
+        use_service(monkeypatch, server)
+
+        def lose_lock(_text: str) -> bool:
+            with database.connection() as connection:
+                connection.execute(KILL_LOCK)
+            return False
+
+        server.refuse = lose_lock
+        summary = sync()
+        assert summary.aborted is not None
+        assert "the connection that held the sync's lock was lost" in summary.aborted
+        with database.connection() as connection:
+            assert {d.status for d in list_documents(connection)} == {"pending"}
+        asked = len(server.sent)
+        server.refuse = lambda text: False
+        assert sync().documents_done == 2
+        assert len(server.sent) == asked, "what was embedded before was kept"
+
+
+def test_a_failed_partition_says_why_in_every_stage(
+    sync: Sync, database: Database, manuals: Path, instance: dg.DagsterInstance
+) -> None:
+    (manuals / "empty.pdf").write_bytes(b"")
+    sync()
+    with database.connection() as connection:
+        (document,) = list_documents(connection)
+    for stage, start in (
+        ("document_blocks", "empty.pdf: "),
+        ("chunk_embeddings", "document_blocks failed: empty.pdf: "),
+    ):
+        status = instance.get_status_by_partition(
+            dg.AssetKey(stage), [document.source_hash], SOURCE_HASHES
+        )
+        assert status is not None
+        assert status[document.source_hash].name == "FAILED"  # type: ignore[union-attr]
+        (observation,) = instance.fetch_observations(dg.AssetKey(stage), limit=10).records
+        assert observation.asset_observation is not None
+        assert observation.partition_key == document.source_hash
+        assert str(observation.asset_observation.metadata["failure"].value).startswith(start)
+
+
+def test_a_killed_database_is_one_clear_line_and_the_next_sync_does_the_rest(
+    own_project: Project, service: ProviderServer
+) -> None:
+    def kill_once(_text: str) -> bool:
+        service.refuse = lambda text: False
+        kill_postgres(own_project)
+        return False
+
+    service.refuse = kill_once
+    status, error = sync_process(own_project)
+    assert status == 1
+    assert "Traceback" not in error
+    assert "Postgres" in error or "lock was lost" in error
+    status, error = sync_process(own_project)
+    assert (status, error) == (0, "")
+    assert ready(own_project) == 6
+
+
+@pytest.mark.parametrize("kilobytes", [100, 400])
+def test_a_full_disk_is_one_clear_line_and_the_next_sync_does_the_rest(
+    own_project: Project, kilobytes: int
+) -> None:
+    """No file may grow beyond a limit, as on a full disk; Postgres is another process."""
+    assert own_project.url
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, kilobytes * 1024))
+
+    status, error = sync_process(own_project, limit)
+    assert status == 1
+    assert "Traceback" not in error
+    assert any(words in error for words in ("free space", "disk", "File too large"))
+    assert sync_process(own_project)[0] == 0
+    assert ready(own_project) == 6
+
+
+def test_killed_again_and_again_the_store_is_the_same(service: ProviderServer) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="rag-test-faults-"))
+    folder.chmod(0o755)
+    try:
+        run = fault_run(folder, service.url, count=20, kills=2, seed=3)
+        assert run.differing == []
+    finally:
+        for name in ("project", "fresh"):
+            embedded.stop(folder / name / ".rag")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_the_comparison_sees_a_difference(own_project: Project) -> None:
+    assert sync_process(own_project)[0] == 0
+    before = stored_rows(own_project.url)
+    with psycopg.connect(own_project.url) as connection:
+        connection.execute("UPDATE chunk SET content = 'other' WHERE chunk_id = 1")
+    after = stored_rows(own_project.url)
+    assert [name for name in before if before[name] != after[name]] == ["chunks"]
