@@ -53,6 +53,12 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "contextual 200": {"strategy": "contextual", "target_tokens": 200},
     "fixed_size 200, overlap 64": {"strategy": "fixed_size", "target_tokens": 200},
     "fixed_size 200": {"strategy": "fixed_size", "target_tokens": 200, "overlap_tokens": 0},
+    "sentence 200, ideal 130": {
+        "strategy": "sentence",
+        "target_tokens": 200,
+        "ideal_tokens": 130,
+        "overlap_tokens": 0,
+    },
     "sentence 200": {"strategy": "sentence", "target_tokens": 200, "overlap_tokens": 0},
     "sentence 150": {"strategy": "sentence", "target_tokens": 150, "overlap_tokens": 0},
     "paragraph 200": {"strategy": "paragraph", "target_tokens": 200},

@@ -162,6 +162,9 @@ class RelationalSettings(Section):
     token_budget: int = Field(
         default=2000, ge=50, description="Tokens of an entity's one chunk, at most, under `auto`"
     )
+    children_per_chunk: int = Field(
+        default=8, ge=1, description="Children in one chunk below a summary (`parent_child`)"
+    )
     language: Literal["en", "ko"] = Field(default="en", description="Language of the chunks' text")
     template: Path | None = Field(
         default=None, description="Jinja2 template of one's own, relative to the project folder"
@@ -410,6 +413,11 @@ class ChunkingSettings(Section):
     )
     target_tokens: int = Field(
         default=400, ge=32, le=8192, description="Token budget of a chunk, trail included"
+    )
+    ideal_tokens: int = Field(
+        default=0,
+        ge=0,
+        description="Length near which sentence keeps its chunks; 0 = as full as the budget allows",
     )
     overlap_tokens: int = Field(
         default=64, ge=0, le=4096, description="Repeated by the next chunk: fixed_size, sentence"

@@ -15,6 +15,7 @@ from rag_pipeline.chunking.windows import (
     glue_atoms,
     join_small,
     pack,
+    pack_even,
     word_atoms,
 )
 
@@ -35,10 +36,13 @@ def chunk_fixed_size(task: Task) -> list[ChunkDraft]:
 def chunk_sentence(task: Task) -> list[ChunkDraft]:
     """Fill windows with whole sentences, up to the next major heading; tables' rows, code whole.
 
-    Each repeats the last sentences of the one before, `overlap_tokens` at most.
+    Each repeats the last sentences of the one before, `overlap_tokens` at most. With `ideal_tokens`
+    windows are not filled, but parted so that all are near that length.
     """
     cutter = Cutter(task)
     atoms = sentence_atoms(cutter)
+    if task.settings.ideal_tokens:
+        return cutter.chunks(pack_even(atoms, cutter.room, cutter.ideal, overlap(task)))
     return cutter.chunks(pack(atoms, cutter.room, overlap(task)))
 
 

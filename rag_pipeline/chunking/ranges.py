@@ -41,6 +41,11 @@ class Cutter:
         """Tokens for the content of a chunk that begins in a section."""
         return self._rooms.__getitem__
 
+    def ideal(self, section: int) -> int:
+        """Tokens that the content of a chunk of a section should have, by `ideal_tokens`."""
+        taken = self.budget - self._rooms[section]
+        return max(1, min(self._rooms[section], self.task.settings.ideal_tokens - taken))
+
     def count(self, ranges: Sequence[Range]) -> list[int]:
         """Count the text of each range as a part of a longer one."""
         return self.counter.parts([self.body.text[r.start : r.end].strip() for r in ranges])

@@ -100,12 +100,13 @@ def frame_of(parts: Parts) -> pd.DataFrame:
 
 
 documents = st.lists(
-    st.tuples(st.sampled_from(ROLES), st.integers(0, 60), st.integers(0, 4)), max_size=25
+    st.tuples(st.sampled_from(ROLES), st.integers(0, 60), st.integers(0, 4)), max_size=18
 ).map(frame_of)
 configurations = st.builds(
     ChunkingSettings,
     strategy=st.sampled_from(sorted(STRATEGIES)),
     target_tokens=st.sampled_from([32, 64, 150, 400]),
+    ideal_tokens=st.sampled_from([0, 20, 130]),
     overlap_tokens=st.sampled_from([0, 8, 64]),
     min_tokens=st.sampled_from([0, 32]),
     unit=st.sampled_from(["tokens", "characters"]),
@@ -165,7 +166,7 @@ def assert_invariants(
 
 
 @given(documents, configurations, vocabularies)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_invariants(
     frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]]
 ) -> None:
@@ -173,7 +174,7 @@ def test_invariants(
 
 
 @given(documents, configurations)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_words_are_whole_and_in_reading_order(
     frame: pd.DataFrame, chosen: ChunkingSettings
 ) -> None:
@@ -192,7 +193,7 @@ def test_words_are_whole_and_in_reading_order(
 
 
 @given(documents, configurations, vocabularies)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_parents_hold_consecutive_children_of_one_section(
     frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]]
 ) -> None:
@@ -215,7 +216,7 @@ def test_parents_hold_consecutive_children_of_one_section(
 
 
 @given(documents)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_no_chunk_crosses_a_major_heading(frame: pd.DataFrame) -> None:
     chosen = ChunkingSettings(target_tokens=400, major_heading_level=2)
     chunks = children(chunk(frame, chosen, count_words))

@@ -9,6 +9,7 @@ import pytest
 from rag_pipeline.chunking import chunk
 from rag_pipeline.chunking.recursive import separated
 from rag_pipeline.chunking.tokens import TokenCounter
+from rag_pipeline.chunking.windows import Atom, pack_even
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.frames import SECTION
 from rag_pipeline.settings import ChunkingSettings
@@ -46,6 +47,35 @@ def test_sentence_windows_repeat_whole_sentences() -> None:
     a, b, c, d, e = (sentence(name) for name in "abcde")
     found = children(chunked(prose(*"abcde"), strategy="sentence", overlap_tokens=12))
     assert found["content"].tolist() == [f"{a} {b} {c}", f"{c} {d} {e}"]
+
+
+def test_even_sentence_windows_are_near_the_ideal() -> None:
+    # Full windows of 32 words would hold 3, 3 and 1 of them; near 20 words they hold 2, 2, 2 and 1,
+    # and the short one may stand anywhere: at the earliest, since equal costs are not replaced.
+    names = "abcdefg"
+    found = children(chunked(prose(*names), strategy="sentence", ideal_tokens=20))
+    assert sorted(found["content"].str.count(r"\.")) == [1, 2, 2, 2]
+    assert " ".join(found["content"]) == " ".join(sentence(name) for name in names)
+
+
+def test_even_windows_weigh_deviation_by_length() -> None:
+    # Of 6 + 6 + 6 + 12 words near 15, {18, 12} costs 1.2 * .04 + .8 * .04 = .080, and {12, 18} the
+    # same; {6, 6, 18}: .4 * .36 * 2 + .048 = .336; {6, 24}: .144 + 1.6 * .36 = .720.
+    atoms = [Atom(0, 6, 0, 6), Atom(6, 12, 0, 6), Atom(12, 18, 0, 6), Atom(18, 30, 0, 12)]
+    found = pack_even(atoms, lambda _: 32, lambda _: 15)
+    assert found in ([(0, 18), (18, 30)], [(0, 12), (12, 30)])
+
+
+def test_even_windows_repeat_within_the_budget_and_stop_at_a_border() -> None:
+    atoms = [Atom(i * 10, i * 10 + 10, 0, 10, opens=i == 4) for i in range(6)]
+    found = pack_even(atoms, lambda _: 32, lambda _: 20, overlap=10)
+    assert found == [(0, 20), (10, 40), (40, 60)]
+
+
+def test_an_even_window_above_the_room_is_one_atom() -> None:
+    atoms = [Atom(0, 10, 0, 10), Atom(10, 40, 0, 30), Atom(40, 50, 0, 10)]
+    found = pack_even(atoms, lambda _: 32, lambda _: 20, overlap=10)
+    assert found == [(0, 10), (10, 40), (40, 50)]
 
 
 def test_sentence_windows_end_at_a_major_heading() -> None:
