@@ -690,7 +690,7 @@ class AnsweringSettings(Section):
         "relevance)",
     )
     min_relevance: float = Field(
-        default=0.25,
+        default=0.3,
         ge=0,
         le=1,
         description="Results below it are not read; where none is left, the model is not asked",

@@ -20,7 +20,7 @@ def print_evaluation(
     evaluations: Sequence[Evaluation], thresholds: Sequence[Threshold], report: Path
 ) -> None:
     """Print the evaluation of each setting, and where the report is."""
-    out.print(_table(["setting", "n", *COLUMNS, "p50 ms", "p95 ms"], _main_rows(evaluations)))
+    out.print(_table(evaluations))
     for evaluation in evaluations[1:]:
         for one in evaluation.differences:
             sure = "" if one.is_sure else " [dim](not sure)[/]"
@@ -70,22 +70,16 @@ def as_plain(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _main_rows(evaluations: Sequence[Evaluation]) -> list[list[str]]:
-    return [
-        [
-            safe(e.variant.name),
-            str(len(e.asked)),
-            *(f"{e.by_group['all'][column]:.3f}" for column in COLUMNS),
-            *(f"{value:.0f}" for value in e.latency["search"]),
-        ]
-        for e in evaluations
-    ]
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def _table(evaluations: Sequence[Evaluation]) -> Table:
+    """Return the measures, a row each, with a column for each setting."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if place else "left")
-    for row in rows:
-        table.add_row(*row)
+    table.add_column(f"{len(evaluations[0].asked)} questions")
+    for evaluation in evaluations:
+        table.add_column(safe(evaluation.variant.name), justify="right")
+    for name in COLUMNS:
+        values = [evaluation.by_group["all"][name] for evaluation in evaluations]
+        table.add_row(name, *(f"{value:.3f}" for value in values))
+    for place, name in enumerate(("p50 ms", "p95 ms")):
+        values = [evaluation.latency["search"][place] for evaluation in evaluations]
+        table.add_row(name, *(f"{value:.0f}" for value in values))
     return table

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from html import escape
+from pathlib import PurePosixPath
 
 from rag_pipeline.evaluation.evaluate import SHOWN, Asked, Evaluation
 from rag_pipeline.evaluation.matching import gold_units
@@ -201,5 +202,10 @@ def rank_text(one: Asked) -> str:
 
 
 def shown(unit: str) -> str:
-    """Return a unit, shortened where it is a passage."""
-    return unit if len(unit) <= 100 else unit[:99] + "…"
+    """Return a unit without its folder, shortened where it is a passage.
+
+    >>> shown("/manuals/a.pdf, page 3")
+    'a.pdf, page 3'
+    """
+    name = PurePosixPath(unit).name if unit.startswith("/") else unit
+    return name if len(name) <= 100 else name[:99] + "…"

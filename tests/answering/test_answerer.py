@@ -78,7 +78,7 @@ def test_the_context_is_written_as_agreed(answerer_of: AnswererOf, server: ChatS
     )
     assert first is not None
     assert first[1].endswith("Maintenance")
-    assert 0.25 <= float(first[2]) <= 1
+    assert 0.3 <= float(first[2]) <= 1
     assert told(server).endswith(f"<question>\n{QUESTION}\n</question>")
     assert server.requests[0].body["messages"][0]["role"] == "system"
 

@@ -60,6 +60,9 @@ def test_streamed_json_and_extractive(ask: Ask, server: ChatServer) -> None:
     assert found["usage"][0]["tokens"] == 11
     assert "stream" not in server.requests[1].body
 
+    assert "The documents do not say." in ask("--document", "none.pdf").stdout
+    assert len(server.requests) == 2, "nothing passes the filter, so the model is not asked"
+
     ran = ask("--extractive")
     assert ran.stdout.startswith("Extractive answer: sentences of the documents, word for word.")
     assert len(server.requests) == 2

@@ -207,6 +207,7 @@ def test_the_command(
     report = tmp_path / "out" / "report.html"
     ran = rag(project, "eval", str(questions_file), "--report", str(report), "--check")
     assert ran.returncode == 3, ran.stderr
+    assert re.search(r"recall@5 +0\.667", ran.stdout)
     assert "failed recall_at_5 0.667, at least 0.8" in ran.stdout
     assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
 
