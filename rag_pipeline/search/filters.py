@@ -110,12 +110,12 @@ class Filters:
     @property
     def is_empty(self) -> bool:
         """Whether everything passes."""
-        return not (
-            self.concern_documents
-            or self.first_page is not None
-            or self.last_page is not None
-            or self.metadata
-        )
+        return not (self.concern_documents or self.concern_chunks)
+
+    @property
+    def concern_chunks(self) -> bool:
+        """Whether parts of documents are left out."""
+        return bool(self.first_page is not None or self.last_page is not None or self.metadata)
 
     def document_parameters(self) -> dict[str, Any]:
         """Return the parameters of the statement `passing_documents`."""
@@ -160,11 +160,13 @@ def resolve(connection: Connection[TupleRow], filters: Filters) -> Scope:
     if filters.is_empty:
         return EVERYTHING
     source_hashes = None
+    at_most = SELECTIVE
     if filters.concern_documents:
-        rows = connection.execute(
+        documents = connection.execute(
             queries.passing_documents.sql, filters.document_parameters(), prepare=False
-        )
-        source_hashes = [source_hash for (source_hash,) in rows]
+        ).fetchall()
+        source_hashes = [source_hash for source_hash, _ in documents]
+        at_most = sum(chunk_count for _, chunk_count in documents)
         if not source_hashes:
             return Scope(chunk_ids=[], is_everything=False)
     parameters = {
@@ -173,6 +175,8 @@ def resolve(connection: Connection[TupleRow], filters: Filters) -> Scope:
         "last_page": filters.last_page,
         "metadata": " && ".join(f"({one.predicate})" for one in filters.metadata) or None,
     }
+    if at_most > SELECTIVE and not filters.concern_chunks:
+        return Scope(parameters, is_everything=False)
     rows = connection.execute(
         queries.passing_chunks.sql, {**parameters, "limit": SELECTIVE + 1}, prepare=False
     )

@@ -32,10 +32,10 @@ from rag_pipeline.search.postings import (
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.queries import queries
 
-READ_POSTINGS = 600_000
+READ_POSTINGS = 300_000
 """Postings that are read for a query, about. Words are read from the rarest on; those that would
 exceed the bound are counted only in the best chunks by all the others."""
-RECOUNTED = 400
+RECOUNTED = 300
 """How many best chunks these are."""
 MAX_PHRASES = 100
 """Chunks with every word of the query that are looked into for the phrase, best by words first."""
@@ -157,9 +157,10 @@ class _Search:
         fuzzy = Scores(self.corpus) if self.fuzzy.factors else None
         covered = self._score(scores, fuzzy, read)
         ceiling = self._ceiling()
-        total = scores.values * np.float32(self.clauses.words / ceiling)
+        # Both clauses are parts of the same ceiling: only their weights matter for the order.
+        total = scores.values
         if fuzzy is not None:
-            total += fuzzy.values * np.float32(self.clauses.fuzzy / ceiling)
+            total = total + fuzzy.values * np.float32(self.clauses.fuzzy / self.clauses.words)
         if scope.chunk_ids is not None:
             total = _only(total, scores.places_of(np.asarray(scope.chunk_ids, dtype=np.int64)))
         count = max(limit, RECOUNTED) if unread else limit

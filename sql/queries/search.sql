@@ -67,7 +67,10 @@ SELECT
 FROM chunk_embedding AS e
 INNER JOIN chunk AS c ON c.chunk_id = e.chunk_id
 WHERE e.space_id = :space_id
-    AND (:source_hashes::text[] IS NULL OR c.source_hash = ANY(:source_hashes))
+    AND (
+        :source_hashes::text[] IS NULL
+        OR c.source_hash IN (SELECT unnest(:source_hashes))
+    )
     AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
     AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
     AND (:metadata::text IS NULL OR c.metadata @@ :metadata::jsonpath)
@@ -92,7 +95,10 @@ SELECT
 FROM chunk_embedding AS e
 INNER JOIN chunk AS c ON c.chunk_id = e.chunk_id
 WHERE e.space_id = :space_id
-    AND (:source_hashes::text[] IS NULL OR c.source_hash = ANY(:source_hashes))
+    AND (
+        :source_hashes::text[] IS NULL
+        OR c.source_hash IN (SELECT unnest(:source_hashes))
+    )
     AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
     AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
     AND (:metadata::text IS NULL OR c.metadata @@ :metadata::jsonpath)
@@ -124,7 +130,7 @@ candidate AS (
     UNION
     SELECT d.source_hash FROM document AS d INNER JOIN file AS f ON f.source_hash = d.superseded_by
 )
-SELECT d.source_hash
+SELECT d.source_hash, d.chunk_count
 FROM candidate INNER JOIN document AS d ON d.source_hash = candidate.source_hash
 WHERE d.chunk_count > 0
     AND (:languages::text[] IS NULL OR d.language = ANY(:languages))
@@ -142,11 +148,15 @@ WHERE (:source_hashes::text[] IS NULL OR source_hash = ANY(:source_hashes))
 LIMIT :limit;
 
 -- name: passing_of(chunk_ids, source_hashes, first_page, last_page, metadata)
--- Primary key of chunk.
+-- Primary key of chunk. Hashes are looked up in a table made once; an array would be weighed
+-- against the column's statistics one by one while planning.
 SELECT chunk_id
 FROM chunk
 WHERE chunk_id = ANY(:chunk_ids)
-    AND (:source_hashes::text[] IS NULL OR source_hash = ANY(:source_hashes))
+    AND (
+        :source_hashes::text[] IS NULL
+        OR source_hash IN (SELECT unnest(:source_hashes))
+    )
     AND (:first_page::integer IS NULL OR page_end >= :first_page)
     AND (:last_page::integer IS NULL OR page_start <= :last_page)
     AND (:metadata::text IS NULL OR metadata @@ :metadata::jsonpath);
