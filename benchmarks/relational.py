@@ -6,7 +6,8 @@ Loads `northwind` into the embedded Postgres and indexes it five times over: `ta
 per table), `flat_join` (a chunk a joined order line), and ours as `entity`, `parent_child`, `auto`.
 A gold row counts as found where it stands in one of the first five chunks; a chunk is right where
 it holds a gold row of a root table. Facts are looked for in the chunks' text, and with
-`parent_child` in their parents'. Aggregate questions are right where every cell is; what is
+`parent_child` in their parents'. Ours look at the rows first that SQL finds by the names in the
+question. Aggregate questions are right where every cell is; what is
 computed but differs is wrong, what could not be computed is neither.
 
 All strategies are searched by words alone with `--quick`, by words and meaning without.
@@ -30,12 +31,14 @@ from pydantic import SecretStr
 
 from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
 from rag_pipeline.embedding import Embedder, create_embedder
-from rag_pipeline.relational.connecting import open_engine
+from rag_pipeline.relational.connecting import open_engine, reading
 from rag_pipeline.relational.exact import ExactAnswerer
 from rag_pipeline.relational.lexicon import Lexicon
+from rag_pipeline.relational.narrowing import named_rows, search_rows
 from rag_pipeline.relational.schema import read_schema
 from rag_pipeline.relational.syncing import sync_relational
-from rag_pipeline.search import Searcher
+from rag_pipeline.search import Searcher, SearchResult
+from rag_pipeline.search.filters import Filters, MetadataFilter
 from rag_pipeline.settings import RelationalSettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database, database_url
@@ -58,6 +61,7 @@ class WordsOnly:
 
     def embed_documents(self, texts: Sequence[str], on_batch: object = None) -> Any:
         """Return the same unit vector for each text."""
+        del on_batch
         return np.tile(np.array([1.0, 0.0], dtype=np.float32), (len(texts), 1))
 
     def embed_query(self, text: str) -> Any:
@@ -90,7 +94,8 @@ def main() -> None:
         embedder: Any = WordsOnly(counter) if options.quick else counter
         weights = {"text": 1.0, "vector": 0.0} if options.quick else None
         entities = [q for q in questions if q["kind"] == "entity"]
-        rows, figures = [], {}
+        rows: list[list[Any]] = []
+        figures: dict[str, Any] = {}
         for name, index in strategies(url).items():
             database = fresh_store(settings, name)
             start = time.perf_counter(), time.process_time()
@@ -98,7 +103,8 @@ def main() -> None:
             took = time.perf_counter() - start[0], time.process_time() - start[1]
             searcher = Searcher(database, settings, embedder=embedder)
             for language in ("en", "ko"):
-                scores = score(searcher, entities, language, weights)
+                ask = asker(searcher, weights, url if name in OURS else None)
+                scores = score(ask, entities, language)
                 rows.append([name, language, *scores.values(), chunks, *took])
                 figures |= {f"{name}.{language}.{k}": v for k, v in scores.items()}
             figures |= {f"{name}.chunks": chunks, f"{name}.index_cpu_seconds": took[1]}
@@ -187,30 +193,47 @@ def source(url: str, root: str, depth: int, strategy: str) -> RelationalSettings
     return RelationalSettings.model_validate(values)
 
 
+def asker(
+    searcher: Searcher, weights: dict[str, float] | None, url: str | None
+) -> Callable[[str], Sequence[SearchResult]]:
+    """Return what finds five chunks: by search alone, or (ours) by SQL and search."""
+
+    def search(question: str, wanted: dict[str, str], limit: int) -> Sequence[SearchResult]:
+        filters = Filters(metadata=[MetadataFilter(key, (v,)) for key, v in wanted.items()])
+        return searcher.search(
+            question, limit=limit, weights=weights, filters=filters, expand="parent"
+        ).results
+
+    if url is None:
+        return lambda question: search(question, {}, 5)
+    engine = open_engine(source(url, "customers", 1, "auto"))
+    schema = read_schema(engine, Lexicon())
+
+    def narrowed(question: str) -> Sequence[SearchResult]:
+        with reading(engine, 30) as connection:
+            named = named_rows(connection, schema, question, list(ROOTS))
+        return search_rows(search, question, named, 5)
+
+    return narrowed
+
+
 def score(
-    searcher: Searcher,
-    questions: Sequence[dict[str, Any]],
-    language: str,
-    weights: dict[str, float] | None,
+    ask: Callable[[str], Sequence[SearchResult]], questions: Sequence[dict[str, Any]], language: str
 ) -> dict[str, float]:
     """Return precision@5, recall@5 of gold rows of root tables, and coverage of facts."""
     precisions, recalls, coverages = [], [], []
     for question in questions:
         gold = {one for one in question["gold_ids"] if one.split(":")[0] in ROOTS}
-        response = searcher.search(
-            question[f"question_{language}"], limit=5, weights=weights, expand="parent"
-        )
+        results = ask(question[f"question_{language}"])
         held = [
             {f"{table}:{key}" for table, keys in r.metadata["keys"].items() for key in keys}
-            for r in response.results
+            for r in results
         ]
         found = set().union(*held) if held else set()
         precisions.append(sum(bool(ids & gold) for ids in held) / 5)
         recalls.append(len(gold & found) / len(gold))
         context = "\n".join(
-            part
-            for r in response.results
-            for part in (r.breadcrumb_trail, r.content, r.context or "")
+            part for r in results for part in (r.breadcrumb_trail, r.content, r.context or "")
         )
         facts = set(question["gold_facts"])
         coverages.append(sum(fact in context for fact in facts) / len(facts))
@@ -304,7 +327,8 @@ def _join_all(connection: psycopg.Connection[Any]) -> tuple[list[str], sql.Compo
         "JOIN pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[1] "
         "WHERE c.contype = 'f' AND c.conrelid <> c.confrelid ORDER BY c.oid"
     ).fetchall()
-    joined, joins = [LINES], [sql.Identifier(LINES)]
+    joined = [LINES]
+    joins: list[sql.Composable] = [sql.Identifier(LINES)]
     for table in joined:
         for own, column, target, target_column in links:
             if own == table and target not in joined:

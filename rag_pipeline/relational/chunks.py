@@ -66,7 +66,8 @@ class Chunker:
             fits = strategy != "auto" or not entity.size or self._fits(whole)
             if fits:
                 return self._frame(entity, [whole])
-        drafts = self._children(entity, trail)
+        size = 1 if strategy == "child" else self._settings.children_per_chunk
+        drafts = self._children(entity, trail, size)
         if strategy != "child":
             summary = self._renderer.summary(entity)
             drafts.insert(0, _Draft(trail, summary, self._metadata(entity.record)))
@@ -84,16 +85,22 @@ class Chunker:
             return False
         return self._count_tokens([draft.content])[0] <= self._settings.token_budget
 
-    def _children(self, entity: View, trail: str) -> list[_Draft]:
-        return [
-            _Draft(
-                f"{trail}{TRAIL_SEPARATOR}{group.name} {row.label}",
-                self._renderer.row(entity, group, position),
-                self._child_metadata(entity, group, row, position),
-            )
-            for group in entity.groups
-            for position, row in enumerate(group.rows, 1)
-        ]
+    def _children(self, entity: View, trail: str, size: int) -> list[_Draft]:
+        """Return a draft for every `size` children: a changed one changes one chunk only."""
+        drafts = []
+        for group in entity.groups:
+            for begin in range(0, len(group.rows), size):
+                rows = group.rows[begin : begin + size]
+                ends = rows[0].label if len(rows) == 1 else f"{rows[0].label} – {rows[-1].label}"
+                positions = range(begin + 1, begin + len(rows) + 1)
+                drafts.append(
+                    _Draft(
+                        f"{trail}{TRAIL_SEPARATOR}{group.name} {ends}",
+                        self._renderer.rows(entity, group, positions),
+                        self._child_metadata(entity, group, rows, begin + 1),
+                    )
+                )
+        return drafts
 
     def _metadata(self, record: Record) -> dict[str, Any]:
         """Keys of every row in the chunk, typed columns to filter by, and counts of children."""
@@ -123,12 +130,19 @@ class Chunker:
         }
 
     def _child_metadata(
-        self, entity: View, group: Group, row: View, position: int
+        self, entity: View, group: Group, rows: Sequence[View], position: int
     ) -> dict[str, Any]:
-        metadata = self._metadata(row.record)
         root = entity.record
-        metadata["keys"].setdefault(root.table, []).append(key_text(root.key))
+        if len(rows) == 1:
+            metadata = self._metadata(rows[0].record)
+        else:
+            metadata = {"relational": self._settings.name, "table": rows[0].record.table}
+        keys: dict[str, dict[str, None]] = {root.table: {key_text(root.key): None}}
+        for row in rows:
+            for table, found in keys_of(row.record).items():
+                keys.setdefault(table, {}).update(dict.fromkeys(found))
         return metadata | {
+            "keys": {table: list(found) for table, found in keys.items()},
             "parent": {"table": root.table, "key": key_text(root.key)},
             "position": position,
             "of": len(group.rows),

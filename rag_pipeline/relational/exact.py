@@ -63,10 +63,8 @@ class ExactAnswerer:
         self._schema = schema
         self._timeout = timeout_seconds
         self._limit = row_limit
-        own = _own_words(schema)
         self._namer = Namer(schema)
-        present = {word for table in schema.tables.values() for word in table.concepts}
-        self._cutter = Cutter(schema.lexicon, own, present)
+        self._cutter = make_cutter(schema)
         self._flags: frozenset[Place] | None = None
 
     def answer(self, question: str) -> ExactAnswer:
@@ -104,6 +102,12 @@ class ExactAnswerer:
         if query.measure is not None and rows and all(row[-1] is None for row in rows):
             return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")
         return ExactAnswer(question, columns, [_named(row) for row in rows], sql)
+
+
+def make_cutter(schema: Schema) -> Cutter:
+    """Return what cuts questions by a schema's words."""
+    present = {word for table in schema.tables.values() for word in table.concepts}
+    return Cutter(schema.lexicon, _own_words(schema), present)
 
 
 def _best(rows: list[list[Any]]) -> list[list[Any]]:

@@ -50,9 +50,9 @@ class Namer:
 
         self._own: dict[tuple[str, ...], tuple[Place, ...]] = {}
         for name in schema.lexicon.own_words:
-            table, _, column = name.partition(".")
-            if (table, column) in self.words:
-                self._own[(name,)] = ((table, column),)
+            owner, _, column_name = name.partition(".")
+            if (owner, column_name) in self.words:
+                self._own[(name,)] = ((owner, column_name),)
             elif name in schema.tables:
                 self._tables[(name,)] = [name]
             else:

@@ -82,6 +82,19 @@ def build(query: Query, schema: Schema, dialect: str, limit: int) -> Select[Any]
     return _Builder(query, schema, dialect).statement(limit)
 
 
+def matching_keys(
+    tree: JoinTree,
+    schema: Schema,
+    dialect: str,
+    table: str,
+    conditions: tuple[Condition, ...],
+    limit: int,
+) -> Select[Any]:
+    """Return the statement for the keys of a table's rows that fulfil conditions, each once."""
+    query = Query(tree, "count", counted=table, conditions=conditions)
+    return _Builder(query, schema, dialect).keys(limit)
+
+
 class _Builder:
     def __init__(self, query: Query, schema: Schema, dialect: str) -> None:
         self._query = query
@@ -105,6 +118,15 @@ class _Builder:
         exact = self._number(rounded=False)
         order = exact.desc() if query.descending else exact.asc()
         return grouped.having(exact.is_not(None)).order_by(order, *names).limit(limit)
+
+    def keys(self, limit: int) -> Select[Any]:
+        query = self._query
+        assert query.counted is not None
+        info = self._table(query.counted)
+        key = [info.table.c[name] for name in info.key]
+        where = [self._condition(one) for one in query.conditions]
+        found = select(*key).select_from(self._source()).where(*where).distinct()
+        return found.order_by(*key).limit(limit)
 
     def _source(self) -> FromClause:
         return self._joined(self._query.tree)
@@ -133,7 +155,7 @@ class _Builder:
             return [column], [column]
         table_info = self._table(self._query.group_table)
         key = [table_info.table.c[name] for name in table_info.key]
-        label = [table_info.table.c[name] for name in table_info.label]
+        label: list[ColumnElement[Any]] = [table_info.table.c[name] for name in table_info.label]
         return [*key, *(column for column in label if column not in key)], label
 
     def _number(self, *, rounded: bool = True) -> ColumnElement[Any]:

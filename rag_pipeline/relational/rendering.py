@@ -43,10 +43,10 @@ class Renderer:
         """Return a row with counts, sums and names instead of the rows below it."""
         return self._render(mode="summary", entity=entity)
 
-    def row(self, entity: View, group: Group, position: int) -> str:
-        """Return one child (from 1) in the context of its parent."""
-        row = group.rows[position - 1]
-        return self._render(mode="row", entity=entity, group=group, row=row, position=position)
+    def rows(self, entity: View, group: Group, positions: range) -> str:
+        """Return some children (from 1) in the context of their parent."""
+        chosen = [(position, group.rows[position - 1]) for position in positions]
+        return self._render(mode="rows", entity=entity, group=group, chosen=chosen)
 
     def _render(self, **values: object) -> str:
         try:

@@ -44,6 +44,16 @@ from rag_pipeline.store.statistics import refresh_statistics
 
 RELATIONAL_VERSION = "1"
 """Raised with every change that may change chunks: stored rows are then stale."""
+SHAPING = {
+    "root",
+    "depth",
+    "strategy",
+    "token_budget",
+    "children_per_chunk",
+    "language",
+    "exclude",
+}
+"""Settings that a row's chunks depend on."""
 LANDING_BATCH = 50
 """Root rows written in one transaction, and embedded together."""
 
@@ -149,9 +159,7 @@ def uri_of(settings: RelationalSettings, record: Record) -> str:
 
 def _made_by(settings: RelationalSettings, renderer: Renderer) -> str:
     """Hash what a row's chunks depend on besides the row."""
-    shaping = settings.model_dump(
-        mode="json", include={"root", "depth", "strategy", "token_budget", "language", "exclude"}
-    )
+    shaping = settings.model_dump(mode="json", include=SHAPING)
     made_by = [RELATIONAL_VERSION, ANALYSIS_VERSION, shaping, renderer.source]
     return _digest(made_by)
 

@@ -103,7 +103,8 @@ def test_a_schema_in_korean(tmp_path) -> None:  # type: ignore[no-untyped-def]
             "CREATE TABLE 직원 (직원_id INTEGER PRIMARY KEY, 이름 VARCHAR(20),"
             " 급여 INTEGER, 부서_id INTEGER REFERENCES 부서);"
             "INSERT INTO 부서 VALUES (1, '품질관리'), (2, '구매');"
-            "INSERT INTO 직원 VALUES (1, '김하나', 300, 1), (2, '이둘', 500, 1), (3, '박셋', 100, 2);"
+            "INSERT INTO 직원 VALUES (1, '김하나', 300, 1), (2, '이둘', 500, 1),"
+            " (3, '박셋', 100, 2);"
         )
     from rag_pipeline.settings import RelationalSettings
 

@@ -1,0 +1,126 @@
+"""Rows that a question names or describes, found by SQL: what search looks at first.
+
+Names and categories in the question are looked up in the data (`values`), never in a list. Rows of
+the root tables that fulfil all of them, along the foreign keys, come before what words and meaning
+find; few rows say much, many say nothing and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from rag_pipeline.relational.exact import make_cutter
+from rag_pipeline.relational.joins import NotComputableError, smallest_tree
+from rag_pipeline.relational.mentions import Namer
+from rag_pipeline.relational.pieces import MAX_UNITS, candidate_spans, cut_units
+from rag_pipeline.relational.query import Condition, matching_keys
+from rag_pipeline.relational.schema import Schema
+from rag_pipeline.relational.values import FoundValue, find_values
+from rag_pipeline.relational.views import key_text
+from rag_pipeline.text import clean_text, one_line
+
+MAX_ROWS = 12
+"""Rows of a table that a question may mean; more are left to the search."""
+
+
+@dataclass(frozen=True)
+class NamedRows:
+    """Rows of one root table, by key."""
+
+    table: str
+    keys: tuple[str, ...]
+    by_name: bool
+    """The question has the row's own name, not only what it relates to."""
+
+
+class Found(Protocol):
+    """What a search returns."""
+
+    @property
+    def chunk_id(self) -> int:
+        """Which chunk it is."""
+
+
+Result = TypeVar("Result", bound=Found)
+Search = Callable[[str, dict[str, str], int], Sequence[Result]]
+"""Question, values that the metadata must have, and how many → results, best first."""
+
+
+def named_rows(
+    connection: Connection, schema: Schema, question: str, roots: Collection[str]
+) -> list[NamedRows]:
+    """Return the rows of root tables that a question is about, the surest first."""
+    cleaned = one_line(clean_text(question))
+    parts = cut_units(cleaned)
+    if not parts or len(parts) > MAX_UNITS:
+        return []
+    values = find_values(connection, schema, candidate_spans(cleaned, parts))
+    pieces = make_cutter(schema).cut(cleaned, parts, values)
+    mentioned = {m.table for m in Namer(schema).mentions(pieces) if m.table}
+    named = [values[p.start, p.end] for p in pieces if p.kind == "value"]
+    if not named:
+        return []
+    found = []
+    for table in roots:
+        conditions = tuple(_condition(schema, one, table, mentioned) for one in named)
+        columns = [one.column for one in conditions]
+        own = any(_is_label(schema, one.table, one.columns, table) for one in columns)
+        if not own and table not in mentioned:
+            continue
+        keys = _keys(connection, schema, table, conditions)
+        if keys:
+            found.append(NamedRows(table, keys, own))
+    return sorted(found, key=lambda one: (not one.by_name, len(one.keys)))
+
+
+def search_rows(
+    search: Search[Result], question: str, named: Sequence[NamedRows], limit: int
+) -> list[Result]:
+    """Search within the named rows first, then everywhere; each chunk once."""
+    places = [(one.table, key) for one in named for key in one.keys]
+    found: list[Result] = []
+    for table, key in places[:limit]:
+        found += search(question, {"table": table, "key": key}, 1)
+    if len(places) == 1:
+        table, key = places[0]
+        found += search(question, {"parent.table": table, "parent.key": key}, limit)
+    if len(found) < limit:
+        found += search(question, {}, 2 * limit)
+    unique = {one.chunk_id: one for one in found}
+    return list(unique.values())[:limit]
+
+
+def _condition(
+    schema: Schema, found: Sequence[FoundValue], table: str, mentioned: Collection[str]
+) -> Condition:
+    """Choose a value's column: a name, else one of the table itself, else of a named table."""
+
+    def order(one: FoundValue) -> tuple[bool, bool, bool]:
+        is_label = _is_label(schema, one.column.table, one.column.columns, one.column.table)
+        return not is_label, one.column.table != table, one.column.table not in mentioned
+
+    best = min(found, key=order)
+    return Condition("in", best.column, best.values)
+
+
+def _is_label(schema: Schema, table: str, columns: tuple[str, ...], wanted: str) -> bool:
+    info = schema.tables[table]
+    own_key = set(info.key) - info.reference_columns
+    return table == wanted and (columns == info.label or set(columns) <= own_key)
+
+
+def _keys(
+    connection: Connection, schema: Schema, table: str, conditions: tuple[Condition, ...]
+) -> tuple[str, ...]:
+    try:
+        tree = smallest_tree(schema, {table, *(one.column.table for one in conditions)})
+    except NotComputableError:
+        return ()
+    dialect = connection.dialect.name
+    statement = matching_keys(tree, schema, dialect, table, conditions, MAX_ROWS + 1)
+    rows = [key_text(row) for row in connection.execute(statement)]
+    return tuple(rows) if len(rows) <= MAX_ROWS else ()
