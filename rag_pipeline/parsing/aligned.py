@@ -95,12 +95,16 @@ def aligned_tables(words: list[Word]) -> list[Table]:
 def _may_hold_table(words: list[Word]) -> bool:
     """Do at least as many wide gaps with a number after them occur as a table has? Cheap."""
     seen = 0
-    for last, word in pairwise(words):
-        gap = word.x0 - last.x1
-        if (gap > word.style.size or gap < -4 * word.style.size) and not word.style.monospace:
-            seen += abs(last.baseline - word.baseline) < 1.0
-            if seen >= MIN_ROWS:
-                return True
+    end, baseline = 0.0, float("inf")
+    for word in words:
+        # The baseline first: the gaps from line to line are no gaps between columns.
+        if abs(baseline - word.baseline) < 1.0:
+            gap, style = word.x0 - end, word.style
+            if (gap > style.size or gap < -4 * style.size) and not style.monospace:
+                seen += 1
+                if seen >= MIN_ROWS:
+                    return True
+        end, baseline = word.x1, word.baseline
     return False
 
 

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 
 from rag_pipeline.parsing.geometry import Box, Ruling, Word
 from rag_pipeline.parsing.lines import line_text
@@ -20,6 +21,7 @@ FEW_CHUNKS = 0.6
 """Chunks of a row over the usual number, below which its cells span columns."""
 MIN_PARTED = 4
 """Rows of several cells from which one may have cells that nearly touch."""
+_BY_BASELINE, _BY_LEFT_EDGE = attrgetter("baseline", "x0"), attrgetter("x0")
 Rows = list[list[str]]
 Spans = list[list[tuple[int, int]]]
 MIN_FILLED = 0.35
@@ -63,13 +65,13 @@ class WordsByHeight:
 def word_rows(words: list[Word]) -> list[list[Word]]:
     """Group words into rows by baseline, top to bottom, each from left to right."""
     rows: list[list[Word]] = []
-    for word in sorted(words, key=lambda one: (one.baseline, one.x0)):
+    for word in sorted(words, key=_BY_BASELINE):
         if rows and abs(word.baseline - rows[-1][0].baseline) < 0.45 * word.style.size:
             rows[-1].append(word)
         else:
             rows.append([word])
     for row in rows:
-        row.sort(key=lambda one: one.x0)
+        row.sort(key=_BY_LEFT_EDGE)
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from operator import attrgetter
 
 from rag_pipeline.parsing.geometry import Line, Style, Word
 
@@ -11,6 +12,7 @@ SEGMENT_GAP = 0.85
 """Ems; a wider gap may part columns or cells. Justified lines stretch spaces up to about 0.8."""
 SPACE_GAP = 0.13
 """Ems; words of different text objects that stand closer are one word."""
+_BY_BASELINE, _BY_LEFT_EDGE = attrgetter("baseline", "x0"), attrgetter("x0")
 
 
 def segments_of(words: Iterable[Word]) -> list[Line]:
@@ -164,14 +166,15 @@ def rows_of(segments: list[Line]) -> list[list[Line]]:
     """Group segments into rows by baseline, top to bottom, each from left to right."""
     rows: list[list[Line]] = []
     bottom = 0.0
-    for segment in sorted(segments, key=lambda one: (one.baseline, one.x0)):
+    for segment in sorted(segments, key=_BY_BASELINE):
         if rows and _in_row(rows[-1], segment, bottom):
             rows[-1].append(segment)
         else:
             rows.append([segment])
             bottom = segment.baseline
     for row in rows:
-        row.sort(key=lambda one: one.x0)
+        if len(row) > 1:
+            row.sort(key=_BY_LEFT_EDGE)
     return rows
 
 
@@ -193,4 +196,4 @@ def column_lines(segments: list[Line]) -> list[Line]:
         lines.append(line)
     for line in lines:
         line.column = edges
-    return sorted(lines, key=lambda line: line.baseline)
+    return sorted(lines, key=attrgetter("baseline"))
