@@ -130,6 +130,8 @@ def line_text(words: list[Word]) -> str:
 
 
 def _is_joined(last: Word, word: Word, gap: float) -> bool:
+    if gap > 0.3 * word.style.size:
+        return False
     size = max(last.style.size, word.style.size)
     return gap < (0.3 if word.glued else SPACE_GAP) * size
 
