@@ -27,17 +27,15 @@ class Phrase:
         (`7604ni`, `7604`, `ni`; and the whole code at the first), the longest segment stands for
         it: whatever holds the code as typed, or a longer one that goes on from it, holds that.
         """
-        by_position: dict[int, str] = {}
+        by_position: dict[int, list[str]] = {}
         for lexeme, position in analyze(query, "und"):
-            known = by_position.get(position)
-            if known is None or _segment_length(lexeme) > _segment_length(known):
-                by_position[position] = lexeme
+            by_position.setdefault(position, []).append(lexeme)
         positions = sorted(by_position)
         if not positions or len(positions) > MAX_POSITIONS:
             return None
         if positions[-1] - positions[0] + 1 != len(positions):
             return None
-        return cls(tuple(by_position[position] for position in positions))
+        return cls(tuple(_segment(by_position[position]) for position in positions))
 
     def starts(self, positions: Mapping[str, Sequence[int]]) -> list[int]:
         """Return where the phrase begins in a chunk, of whose lexemes these are the positions."""
@@ -55,6 +53,9 @@ def trail_positions(trail: str, language: str) -> int:
     return count_positions(trail, language)
 
 
-def _segment_length(lexeme: str) -> tuple[bool, int]:
-    """Order lexemes of one position: segments before compounds, longer ones first."""
-    return not _CONNECTORS.intersection(lexeme), len(lexeme)
+def _segment(lexemes: Sequence[str]) -> str:
+    """Return the segment among the lexemes of a position: no compound, nor one without hyphens."""
+    compounds = [lexeme for lexeme in lexemes if _CONNECTORS.intersection(lexeme)]
+    joined = {compound.replace("-", "").replace("·", "") for compound in compounds}
+    segments = [lexeme for lexeme in lexemes if lexeme not in compounds and lexeme not in joined]
+    return max(segments or lexemes, key=len)

@@ -1,0 +1,144 @@
+"""The clauses of the text leg, typing errors, and codes: what is found, in which order, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_pipeline.search import Searcher, SearchResponse, SearchResult
+from rag_pipeline.search.corrections import distance, one_edit_away
+from rag_pipeline.search.phrases import Phrase
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
+from tests.conftest import fresh_database
+from tests.search.conftest import finish, land_document
+
+TEXT = {"text": 1.0, "vector": 0.0}
+TEXTS = [
+    ("Maintenance > Oil filter", "Unscrew it and fit a new one with a new seal."),
+    ("Safety", "The oil filter is hot: let it cool down first."),
+    ("Safety", "Oil on the floor: every filter mat must be cleaned."),
+    ("Pumps", "The compression ratio of stage 2 is fixed."),
+    ("Pumps", "The compresion stage is described here, misspelt."),
+    ("Codes", "P0301 means a misfire of cylinder 1."),
+    ("Codes", "P0302 means a misfire of cylinder 2."),
+    ("Parts", "Order DS-7604NI-E1/4P/A from the service."),
+    ("Parts", "Order the lubricator gauge from the service."),
+]
+
+
+@pytest.fixture(scope="module")
+def searcher(server_url: str) -> Iterator[Searcher]:
+    with fresh_database(server_url) as url:
+        database = Database.open(Settings(database_url=url))  # type: ignore[arg-type]
+        trails, texts = zip(*TEXTS, strict=True)
+        land_document(database, "manual.pdf", texts, trails=trails)
+        finish(database)
+        yield Searcher(database, Settings())
+        database.close()
+
+
+def ask(searcher: Searcher, query: str, **options: object) -> SearchResponse:
+    return searcher.search(query, weights=TEXT, **options)  # type: ignore[arg-type]
+
+
+def clauses(result: SearchResult) -> dict[str, float]:
+    return {detail.clause: detail.weight for detail in result.details}
+
+
+def test_a_phrase_in_the_trail_is_ahead_of_one_in_the_text_ahead_of_words(
+    searcher: Searcher,
+) -> None:
+    results = ask(searcher, "oil filter").results
+    assert [result.breadcrumb_trail for result in results] == [
+        "Maintenance > Oil filter",
+        "Safety",
+        "Safety",
+    ]
+    assert clauses(results[0]) == {"phrase_in_trail": 10.0, "words": 4.0}
+    assert clauses(results[1]) == {"phrase_in_text": 8.0, "words": 4.0}
+    assert clauses(results[2]) == {"words": 4.0}
+
+
+def test_every_clause_has_its_share_and_all_add_up(searcher: Searcher) -> None:
+    (best, *_) = ask(searcher, "oil filter").results
+    assert best.score == pytest.approx(1 / 61)
+    trail, words = best.details
+    assert (trail.raw_score, trail.rank, words.rank) == (1.0, 1, 1)
+    # Shares go by weight × part: the trail's part is 1.
+    assert best.text_score is not None
+    assert trail.contribution == pytest.approx(10 / best.text_score / 61)
+    assert trail.contribution + words.contribution == pytest.approx(best.score)
+
+
+def test_a_misspelt_word_is_corrected_and_shown(searcher: Searcher) -> None:
+    response = ask(searcher, "lubrictor")
+    assert [(one.typed, one.found) for one in response.corrections] == [("lubrictor", "lubricator")]
+    assert "lubricator" in response.results[0].content
+    assert clauses(response.results[0]) == {"fuzzy": 1.5}
+
+
+def test_two_letters_wrong_are_found_by_trigrams(searcher: Searcher) -> None:
+    response = ask(searcher, "lubrikattor")
+    assert [one.found for one in response.corrections] == ["lubricator"]
+
+
+def test_what_was_typed_is_never_corrected_away(searcher: Searcher) -> None:
+    response = ask(searcher, "compresion")
+    assert response.corrections == []
+    assert "misspelt" in response.results[0].content
+
+
+def test_a_code_next_to_the_one_typed_is_found_below_it(searcher: Searcher) -> None:
+    response = ask(searcher, "P0301")
+    assert [result.content[:5] for result in response.results] == ["P0301", "P0302"]
+    assert not any(one.is_shown for one in response.corrections), "P0301 is no error"
+    assert clauses(response.results[1]) == {"fuzzy": 1.5}
+
+
+def test_a_code_one_character_off_is_found(searcher: Searcher) -> None:
+    assert "P030" in ask(searcher, "P0303").results[0].content
+    assert "DS-7604NI" in ask(searcher, "DS-7605NI-E1/4P/A").results[0].content
+
+
+def test_a_code_is_found_by_its_beginning(searcher: Searcher) -> None:
+    response = ask(searcher, "DS-760")
+    assert "DS-7604NI" in response.results[0].content
+    assert response.corrections[0].typed == "ds-760"
+
+
+def test_without_the_clause_nothing_is_corrected(searcher: Searcher) -> None:
+    settings = Settings.model_validate({"search": {"clauses": {"fuzzy": 0}}})
+    plain = Searcher(searcher._database, settings)
+    response = ask(plain, "lubrictor")
+    assert response.results == []
+    assert response.notes == ["nothing was found"]
+
+
+def test_the_phrase_of_a_query() -> None:
+    assert Phrase.of("Oil filters") == Phrase(("oil", "filters"))
+    # Segments stand for a code, so that it is found within a longer one.
+    assert Phrase.of("DS-7604NI") == Phrase(("ds", "7604ni"))
+    assert Phrase.of("!?") is None
+    assert Phrase.of("word " * 40) is None
+
+
+def test_where_a_phrase_starts() -> None:
+    phrase = Phrase(("to", "be"))
+    assert phrase.starts({"to": [1, 5, 9], "be": [2, 7, 10]}) == [1, 9]
+    assert phrase.starts({"to": [1]}) == []
+
+
+def test_distances_by_hand() -> None:
+    assert distance("kitten", "sitting") == 3
+    assert distance("ab", "ba") == 1
+    assert distance("", "abc") == 3
+
+
+@given(st.text("abcd1", min_size=1, max_size=6))
+def test_every_string_one_edit_away_is_at_distance_one(word: str) -> None:
+    assert {distance(word, other) for other in one_edit_away(word)} <= {1}
+    assert word not in one_edit_away(word)

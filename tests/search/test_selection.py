@@ -1,0 +1,220 @@
+"""After fusion: relevance, repetitions, diversity, context, reranking; worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+from rag_pipeline.search import ScoreDetail, Searcher, SearchResult
+from rag_pipeline.search.relevance import relevance
+from rag_pipeline.search.reranker import rerank
+from rag_pipeline.search.selection import maximal_marginal_relevance, without_duplicates
+from rag_pipeline.settings import ClauseWeights, RelevanceSettings, RerankerSettings, Settings
+from rag_pipeline.store.database import Database
+from tests.search.conftest import finish, land_document
+
+
+def result(chunk_id: int, score: float, content: str = "") -> SearchResult:
+    return SearchResult(
+        chunk_id=chunk_id,
+        score=score,
+        text_score=None,
+        vector_score=None,
+        details=(),
+        source_hash="0" * 64,
+        source_path="/m/a.pdf",
+        title=None,
+        chunk_index=chunk_id,
+        kind="text",
+        breadcrumb_trail="Trail",
+        content=content,
+        page_start=1,
+        page_end=1,
+        regions=[],
+        language="en",
+        metadata={},
+    )
+
+
+def ids(results: list[SearchResult]) -> list[int]:
+    return [one.chunk_id for one in results]
+
+
+def test_relevance_by_hand() -> None:
+    settings = RelevanceSettings(similarity_floor=0.5, similarity_ceiling=1.0)
+    words = (ScoreDetail("text", "words", 7.0, 1, 4.0, 0.02),)
+    # A text score of 2 with weight 4 is half of what the words could give; cosine .6 is a fifth.
+    assert relevance(2.0, 0.6, words, settings, ClauseWeights()) == pytest.approx(1 - 0.5 * 0.8)
+    assert relevance(None, 0.4, (), settings, ClauseWeights()) == 0.0
+    assert relevance(None, 1.0, (), settings, ClauseWeights()) == 1.0
+    # Of a text score of 9, the phrase made eight ninths: the words' one is a quarter of their most.
+    phrase = (ScoreDetail("text", "phrase_in_text", 1.0, 1, 8.0, 0.16), *words)
+    assert relevance(9.0, None, phrase, settings, ClauseWeights()) == pytest.approx(0.9)
+
+
+def test_boosts_are_small_and_bounded() -> None:
+    settings = RelevanceSettings(
+        similarity_floor=0.5, recency_boost=0.1, tag_boosts={"official": 0.05, "x": 0.01}
+    )
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    year_ago = now - timedelta(days=365)
+    found = relevance(
+        None,
+        0.5,
+        (),
+        settings,
+        ClauseWeights(),
+        tags=["x", "official"],
+        updated_at=year_ago,
+        now=now,
+    )
+    assert found == pytest.approx(0.05 + 0.05)
+
+
+def test_repetitions_of_better_results_go() -> None:
+    text = "turn the valve to the left until it stops then wait"
+    results = [result(1, 3, text), result(2, 2, text + " now"), result(3, 1, "something else here")]
+    kept, left_out = without_duplicates(results, 0.8)
+    assert (ids(kept), left_out) == ([1, 3], 1)
+    assert without_duplicates(results, 1.0) == (results, 0)
+    assert ids(without_duplicates(results, 0.95)[0]) == [1, 2, 3]
+
+
+def test_mmr_by_hand() -> None:
+    results = [result(1, 1.0), result(2, 0.9), result(3, 0.0)]
+    vectors = {1: np.array([1.0, 0.0]), 2: np.array([1.0, 0.0]), 3: np.array([0.0, 1.0])}
+    # At .5, result 2 is worth .5 × .9 − .5 × 1 = −.05, result 3 is worth 0.
+    assert ids(maximal_marginal_relevance(results, vectors, 2, 0.5)) == [1, 3]
+    assert ids(maximal_marginal_relevance(results, vectors, 3, 1.0)) == [1, 2, 3]
+    assert maximal_marginal_relevance([], {}, 3, 0.5) == []
+    assert ids(maximal_marginal_relevance(results, {}, 3, 0.5)) == [1, 2, 3]
+
+
+def test_context_of_a_chunk(database: Database) -> None:
+    land_document(
+        database,
+        "a.pdf",
+        ["zero", "one", "two", "three"],
+        parents=[0, 0, 1, 1],
+        sections=["zero one", "two three"],
+    )
+    finish(database)
+    searcher = Searcher(database, Settings())
+    text = {"text": 1.0, "vector": 0.0}
+
+    def context(expand: Any) -> str | None:
+        return searcher.search("two", weights=text, expand=expand).results[0].context
+
+    assert context("none") is None
+    assert context("parent") == "two three"
+    assert context("neighbours") == "one\n\ntwo\n\nthree"
+
+
+def test_what_is_less_relevant_than_asked_is_left_out(database: Database) -> None:
+    land_document(database, "a.pdf", ["oil pump and filter", "oil"])
+    finish(database)
+    searcher = Searcher(database, Settings())
+    text = {"text": 1.0, "vector": 0.0}
+    everything = searcher.search("oil pump", weights=text).results
+    assert [one.content for one in everything] == ["oil pump and filter", "oil"]
+    best = everything[0].relevance
+    assert 1 >= best > everything[1].relevance > 0
+    some = searcher.search("oil pump", weights=text, relevance_threshold=best).results
+    assert some == everything[:1]
+    none = searcher.search("oil", weights=text, relevance_threshold=1.0)
+    assert (none.results, none.notes) == ([], ["nothing of relevance 1 or more was found"])
+
+
+def test_two_weightings_of_one_query(database: Database) -> None:
+    land_document(database, "a.pdf", ["oil"])
+    finish(database)
+    searcher = Searcher(database, Settings())
+    for weight in (0.7, 2.0):
+        (found,) = searcher.search("oil", weights={"text": weight, "vector": 0}).results
+        assert found.score == pytest.approx(weight / 61)
+
+
+@contextmanager
+def reranker(reply: Any, status: int = 200) -> Iterator[tuple[str, list[Any]]]:
+    """Serve one reply on this machine; the list gets the requests."""
+    requests: list[Any] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            requests.append((self.path, self.headers.get("Authorization"), body))
+            content = json.dumps(reply).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1/rerank", requests
+    server.shutdown()
+    server.server_close()
+
+
+SCORES = [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.2}]
+
+
+@pytest.mark.parametrize("field", ["results", "data"])
+def test_cohere_and_voyage_replies(field: str) -> None:
+    results = [result(1, 3, "a"), result(2, 2, "b"), result(3, 1, "c")]
+    with reranker({field: SCORES}) as (url, requests):
+        settings = RerankerSettings(url=url, model="m", api_key=SecretStr("key"), candidates=2)
+        ordered, note = rerank("query", results, settings)
+    assert note is None
+    assert ids(ordered) == [2, 1, 3]
+    assert [one.rerank_score for one in ordered] == [0.9, 0.2, None]
+    body = {"model": "m", "query": "query", "documents": ["Trail\na", "Trail\nb"]}
+    assert requests == [("/v1/rerank", "Bearer key", body)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [
+        ({"results": SCORES}, 500),
+        ({"results": SCORES[:1]}, 200),
+        ({"results": [{"index": 0}]}, 200),
+        ({"other": 1}, 200),
+        ([1], 200),
+        ({"results": [{"index": i, "relevance_score": "NaN"} for i in range(2)]}, 200),
+    ],
+)
+def test_a_reranker_that_fails_costs_nothing(reply: Any, status: int) -> None:
+    results = [result(1, 3, "a"), result(2, 2, "b")]
+    with reranker(reply, status) as (url, _):
+        ordered, note = rerank("query", results, RerankerSettings(url=url))
+    assert ordered == results
+    assert note is not None
+    assert note.startswith("the reranker failed")
+
+
+def test_no_reranker_by_default() -> None:
+    results = [result(1, 3)]
+    assert rerank("query", results, RerankerSettings()) == (results, None)
+
+
+def test_statements_are_printed_and_can_be_read_by_postgres(database: Database) -> None:
+    land_document(database, "a.pdf", ["oil pump"])
+    statements = Searcher(database, Settings()).statements("it's 100 % oil")
+    by_name = {statement.name: statement.sql for statement in statements}
+    assert list(by_name)[-1] == "found_chunks"
+    assert "halfvec(4)" in by_name["vector_candidates"]
+    assert ":embedding" in by_name["vector_candidates"]
+    with database.connection() as connection:
+        rows = connection.execute(by_name["document_frequencies"].encode()).fetchall()
+    assert rows == [("oil", 1)]
