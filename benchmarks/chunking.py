@@ -9,7 +9,7 @@ searched in the same run where `RAG_BENCH_PYTHON` names a Python that has it
 (benchmarks/chunking_peer.py). Speed: pages of `debian_guide` by `contextual`, in CPU seconds.
 
 Vectors are kept under `.rag/benchmarks/chunking`: the first full run embeds for an hour or so.
-`--quick`: the two short texts, and fewer pages.
+`--quick`: the two short texts, three configurations, no peer's vectors, fewer pages.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,10 @@ TARGET = 200
 PAGES = 10_000
 PEER = f"LangChain recursive {TARGET}"
 QUICK_TEXTS = ("chatlogs.md", "state_of_the_union.md")
+QUICK_CONFIGURATIONS = ("contextual 200", "recursive 200, min 0", "sentence 200, ideal 130")
+QUICK_GUIDES = 2
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "contextual 200": {"strategy": "contextual", "target_tokens": 200},
-    "fixed_size 200, overlap 64": {"strategy": "fixed_size", "target_tokens": 200},
     "fixed_size 200": {"strategy": "fixed_size", "target_tokens": 200, "overlap_tokens": 0},
     "sentence 200, ideal 130": {
         "strategy": "sentence",
@@ -67,7 +69,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "recursive 200": {"strategy": "recursive", "target_tokens": 200},
     "recursive 165": {"strategy": "recursive", "target_tokens": 165},
     "code 200": {"strategy": "code", "target_tokens": 200},
-    "semantic 200": {"strategy": "semantic", "target_tokens": 200},
+    "semantic 160": {"strategy": "semantic", "target_tokens": 160},
 }
 MODES = {"vector": {"text": 0.0, "vector": 1.0}, "hybrid": None}
 
@@ -82,13 +84,16 @@ def main() -> None:
     rows: list[list[Any]] = []
     figures: dict[str, Any] = {}
     vectors = KeptVectors(embedder, folder)
-    for label, pieces in cut_texts(texts, vectors, folder).items():
+    for label, pieces in cut_texts(texts, vectors, folder, quick=options.quick).items():
         measured = retrieval(texts, questions, pieces, vectors)
         for mode, scores in measured.items():
             rows.append([label, mode, *scores.values()])
             figures |= {f"{label}.{mode}.{name}": value for name, value in scores.items()}
-    pages = PAGES // 10 if options.quick else PAGES
-    for name, value in speed(data / "debian_guide" / "corpus", pages, embedder, folder).items():
+    guides = sorted((data / "debian_guide" / "corpus").glob("*.pdf"))
+    pages = PAGES
+    if options.quick:
+        pages, guides = PAGES // 10, guides[:QUICK_GUIDES]
+    for name, value in speed(guides, pages, embedder, folder).items():
         rows.append([name, "", value, *[""] * 4])
         figures[name] = value
     columns = ["strategy", "search", "chunks", "characters", "recall", "precision", "IoU"]
@@ -112,11 +117,14 @@ def read_set(folder: Path, names: tuple[str, ...] | None) -> tuple[dict[str, str
     return texts, questions
 
 
-def cut_texts(texts: dict[str, str], vectors: KeptVectors, folder: Path) -> dict[str, Pieces]:
-    """Chunk the texts by every configuration and by the peer."""
+def cut_texts(
+    texts: dict[str, str], vectors: KeptVectors, folder: Path, *, quick: bool
+) -> dict[str, Pieces]:
+    """Chunk the texts by every configuration and by the peer; `quick`: by a few of ours."""
     frames = {name: prose_frame(text) for name, text in texts.items()}
     found: dict[str, Pieces] = {}
-    for label, chosen in CONFIGURATIONS.items():
+    labels = QUICK_CONFIGURATIONS if quick else tuple(CONFIGURATIONS)
+    for label, chosen in ((label, CONFIGURATIONS[label]) for label in labels):
         settings = ChunkingSettings(**chosen, parent_tokens=0)
         pieces: Pieces = ({}, [], [])
         for name, frame in frames.items():
@@ -125,7 +133,7 @@ def cut_texts(texts: dict[str, str], vectors: KeptVectors, folder: Path) -> dict
             pieces[1].extend((chunks["breadcrumb_trail"] + "\n" + chunks["content"]).tolist())
             pieces[2].extend(indexed_texts(chunks, settings))
         found[label] = pieces
-    if peer := run_peer(list(texts.values()), folder):
+    if not quick and (peer := run_peer(list(texts.values()), folder)):
         cut = dict(zip(texts, peer["chunks"], strict=True))
         plain = ["\n" + text.strip() for chunks in cut.values() for text in chunks]
         found[PEER] = (cut, plain, plain)
@@ -186,10 +194,11 @@ def run_peer(texts: list[str], folder: Path) -> dict[str, Any] | None:
     return result
 
 
-def speed(corpus: Path, pages: int, embedder: Embedder, folder: Path) -> dict[str, float]:
-    """Chunk `pages` pages by contextual, parents included; compare with the peer."""
+def speed(guides: Sequence[Path], pages: int, embedder: Embedder, folder: Path) -> dict[str, float]:
+    """Chunk the guides over again up to `pages` pages by contextual, parents included; compare
+    with the peer, which reads each once."""
     frames, page_count = [], 0
-    for path in sorted(corpus.glob("*.pdf")):
+    for path in guides:
         parsed = parse_file(path, ParsingSettings())
         frames.append(infer_structure(parsed.blocks, StructureSettings()))
         page_count += parsed.page_count
