@@ -43,7 +43,7 @@ def sources(
     ):
         result = refresh_sources(settings.load(), store, config.roots)
         added, deleted = align_partitions(context.instance, result.source_hashes)
-        finish(pipeline.context(store))
+        finish(pipeline.context(store), after_scan=True)
     for problem in result.problems:
         context.log.warning(problem)
     return dg.MaterializeResult(

@@ -20,6 +20,7 @@ RagError
 │   │   └── ParserServiceError       a parsing service gave no (whole) answer; tried again
 │   ├── ChangedMeanwhileError    the file is not the one that was scanned
 │   ├── RemoteFileError          a file elsewhere cannot be copied here
+│   ├── ContextError             the chat model gave no context for some chunks
 │   ├── UpstreamMissingError     a stage was asked for whose input is not current
 │   ├── InternalError            a fault of this program, met by one document
 │   ├── WorkerCrashError         the process died on it: a crash in native code, or no memory left
@@ -180,6 +181,12 @@ class ChangedMeanwhileError(DocumentError):
 
 class RemoteFileError(DocumentError):
     """A file of an object store or a web page cannot be copied here; the next sync tries again."""
+
+    permanent = False
+
+
+class ContextError(DocumentError):
+    """The chat model gave no context for some chunks; the next sync asks for these."""
 
     permanent = False
 

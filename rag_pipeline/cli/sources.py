@@ -33,7 +33,7 @@ def sources_list(as_json: JsonOption = False) -> None:
 
 @sources_app.command("remove")
 def sources_remove(
-    path: Annotated[str, typer.Argument(help="A folder as `rag sources list` shows it.")],
+    path: Annotated[str, typer.Argument(help="A source as `rag sources list` shows it.")],
 ) -> None:
     """Forget a folder; the next sync removes its documents. Embeddings stay cached.
 
@@ -42,8 +42,9 @@ def sources_remove(
     from rag_pipeline.console import output as console
     from rag_pipeline.errors import SourceError
     from rag_pipeline.store.sources import forget_root
+    from rag_pipeline.sync.places import kind_of
 
-    resolved = str(Path(path).expanduser().resolve())
+    resolved = str(Path(path).expanduser().resolve()) if kind_of(path) == "local" else path
     with open_database() as (_, database), database.connection() as connection:
         if not forget_root(connection, resolved) and not forget_root(connection, path):
             raise SourceError(f"{path} is not a known folder", hint="see `rag sources list`")

@@ -166,6 +166,7 @@ def status(as_json: JsonOption = False) -> None:
     """
     from rag_pipeline.console import output as console
     from rag_pipeline.store.documents import list_documents
+    from rag_pipeline.store.embeddings import active_space, lacking_vectors
     from rag_pipeline.store.sources import list_roots
     from rag_pipeline.store.statistics import count_everything
     from rag_pipeline.sync.refresh import current_plan
@@ -176,12 +177,20 @@ def status(as_json: JsonOption = False) -> None:
             counts = count_everything(connection)
             documents = list_documents(connection)
             roots = list_roots(connection)
+            space = active_space(connection)
+            lacking = lacking_vectors(connection, space.space_id) if space else 0
     if as_json:
         quarantined = [state.source_hash for state in plan.failed]
         found = {"counts": counts, "stale": len(plan.stale), "quarantined": quarantined}
+        found["chunks_without_vector"] = lacking
         console.print_json({**found, "documents": documents, "folders": roots})
-    else:
-        console.print_status(counts, plan, documents, roots)
+        return
+    console.print_status(counts, plan, documents, roots)
+    if space and lacking:
+        console.out.print(
+            f"[yellow]{lacking} chunks are found by words alone[/]: the space "
+            f"{console.safe(space.name)}, which searches use, has no vectors for them"
+        )
 
 
 @app.command()

@@ -47,9 +47,9 @@ def print_dry_run(changes: SourceChanges, estimate: SyncEstimate, problems: Sequ
     if estimate.sent_pages:
         out.print(f"[bold]sent[/]       {counted(estimate.sent_pages, 'page')} to Document AI")
     where = "on this machine" if estimate.model.startswith("local/") else "sent"
-    out.print(f"[bold]tokens[/]     up to {estimate.tokens:,} to {estimate.model}, {where}")
+    out.print(f"[bold]tokens[/]     about {estimate.tokens:,} to {estimate.model}, {where}")
     unknown = ", and more: no price is known for a model" if estimate.has_unknown_prices else ""
-    out.print(f"[bold]cost[/]       up to {usd(estimate.usd)} (estimate){unknown}")
+    out.print(f"[bold]cost[/]       about {usd(estimate.usd)}{unknown}")
     for problem in problems:
         out.print(f"[yellow]note[/] {safe(problem)}")
     out.print("[dim]Nothing was written or sent.[/]")

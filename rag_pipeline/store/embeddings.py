@@ -108,6 +108,11 @@ def list_spaces(connection: Connection[TupleRow]) -> list[SpaceRow]:
     ]
 
 
+def lacking_vectors(connection: Connection[TupleRow], space_id: int) -> int:
+    """Count the chunks that have no vector in a space: they are not found by meaning there."""
+    return int(queries.lacking_vectors(connection, space_id=space_id))
+
+
 def pin_space(connection: Connection[TupleRow], space_id: int | None) -> None:
     """Keep this space active whatever the settings name; None lets the settings decide again."""
     queries.pin_space(connection, space_id=space_id)

@@ -7,8 +7,7 @@ everything that the reply depends on.
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import cast
 
 import pandas as pd
@@ -22,10 +21,13 @@ from rag_pipeline.chunking.contexts import (
     parse_context,
 )
 from rag_pipeline.chunking.tokens import CountTokens
-from rag_pipeline.errors import ChatError, SettingsError
+from rag_pipeline.errors import ChatError, ContextError, SettingsError
 from rag_pipeline.frames import SECTION
 from rag_pipeline.settings import ChatSettings
 from rag_pipeline.store.artifacts import ArtifactStore
+
+KEPT_TOGETHER = 20
+"""Answers after which they are written down: a crash loses as many at most."""
 
 
 def contexts_key(source_hash: str) -> str:
@@ -52,11 +54,12 @@ def place_in_document(
     settings: ChatSettings,
     artifacts: ArtifactStore,
     count_tokens: CountTokens,
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the chunks with their contexts, and warnings about those that got none.
+) -> pd.DataFrame:
+    """Return the chunks with their contexts; what was answered is kept as it comes.
 
-    `body` is the document's text. A chunk that the model does not answer for keeps its trail alone.
-    Raises `ProviderError` where the service refuses everything.
+    `body` is the document's text. A chunk that the model has nothing to say about keeps its trail
+    alone. Raises `ContextError` where chunks got no answer this time, and `ProviderError` where the
+    service refuses everything.
     """
     model = f"{chat.name}@{settings.temperature}"
     path = f"{contexts_key(source_hash)}/contexts.json"
@@ -65,26 +68,35 @@ def place_in_document(
     keys = [context_key(model, source_hash, trail, content) for trail, content, _ in rows]
     missing = [i for i, key in enumerate(keys) if key not in kept and rows[i][2] != SECTION]
     failures: list[str] = []
+    threads = ThreadPoolExecutor(settings.max_concurrent_requests)
     try:
-        with ThreadPoolExecutor(settings.max_concurrent_requests) as threads:
-            ask = partial(_ask, chat, body, title)
-            texts = [rows[i][:2] for i in missing]
-            for i, answer in zip(missing, threads.map(ask, texts), strict=True):
-                if isinstance(answer, ChatError):
-                    failures.append(answer.message)
-                else:
-                    kept[keys[i]] = answer
+        asked = {threads.submit(_ask, chat, body, title, rows[i][:2]): keys[i] for i in missing}
+        for number, future in enumerate(as_completed(asked), start=1):
+            answer = future.result()
+            if isinstance(answer, ChatError):
+                failures.append(answer.message)
+            else:
+                kept[asked[future]] = answer
+            if number % KEPT_TOGETHER == 0:
+                _keep(artifacts, path, kept)
     finally:
+        threads.shutdown(cancel_futures=True)
         if missing:
-            artifacts.put(path, json.dumps(kept, ensure_ascii=False).encode())
+            _keep(artifacts, path, kept)
+    if failures:
+        raise ContextError(
+            f"{len(failures)} of its chunks got no context ({failures[0]})",
+            hint="the next sync asks for these alone",
+        )
     contexts = [
         kept.get(key) or None if kind != SECTION else None
         for key, (_, _, kind) in zip(keys, rows, strict=True)
     ]
-    warnings = []
-    if failures:
-        warnings.append(f"{len(failures)} chunks have no context ({failures[0]})")
-    return add_contexts(chunks, contexts, count_tokens), warnings
+    return add_contexts(chunks, contexts, count_tokens)
+
+
+def _keep(artifacts: ArtifactStore, path: str, kept: dict[str, str]) -> None:
+    artifacts.put(path, json.dumps(kept, ensure_ascii=False).encode())
 
 
 def _ask(chat: ChatModel, body: str, title: str | None, text: tuple[str, str]) -> str | ChatError:

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from rag_pipeline.embedding import ContextualEmbedder, Embedder
+from rag_pipeline.embedding_models import api_name
 from rag_pipeline.errors import EmbeddingError
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import EmbeddingSpace, cache_vectors, cached_vectors
@@ -23,6 +24,7 @@ from rag_pipeline.store.usage import UsageEntry
 from rag_pipeline.sync.fingerprints import EMBEDDINGS
 from rag_pipeline.sync.progress import report
 from rag_pipeline.sync.spending import Ledger
+from rag_pipeline.usage import Usage
 
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
 LOCAL_BATCH = 64
@@ -97,7 +99,7 @@ class VectorSource:
         size = batch_size(self._embedder)
         for begin in range(0, len(order), size):
             part = order[begin : begin + size]
-            self._ledger.check()
+            self._ledger.check(self._planned(sum(missing[key][1] for key in part)))
             try:
                 self._embedder.embed_documents(
                     [missing[key][0] for key in part],
@@ -130,7 +132,7 @@ class VectorSource:
         if not todo:
             return {}
         embedder = cast(ContextualEmbedder, self._embedder)
-        self._ledger.check()
+        self._ledger.check(self._planned(sum(sum(document.tokens) for document, _ in todo)))
         try:
             embedder.embed_groups(
                 [document.texts for document, _ in todo],
@@ -161,6 +163,10 @@ class VectorSource:
             cache_vectors(connection, self._space.space_id, keys, computed)
         known.update(zip(keys, computed, strict=True))
         report(EMBEDDINGS, 0, texts=len(keys))
+
+    def _planned(self, tokens: int) -> Usage:
+        name = api_name(self._embedder.model)
+        return Usage(self._embedder.provider, name, "embed_documents", tokens=tokens)
 
     def _note_usage(self, owners: Sequence[tuple[int, ChunkTexts]]) -> None:
         """Share what was used among the documents, by their tokens; also where a call failed."""

@@ -1,7 +1,7 @@
 """What a plan would cost before anything is spent: pages, tokens, US dollars.
 
-An upper bound where it cannot be exact: a document that is to be chunked again is counted whole,
-although texts that stay the same come from the cache.
+Rather too much where it cannot be exact: a document that is to be chunked again is counted whole,
+although texts that stay the same come from the cache. While a sync runs, `Ledger` counts exactly.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rag_pipeline.chunking.contexts import DOCUMENT_CHARACTERS
 from rag_pipeline.embedding_models import api_name
 from rag_pipeline.errors import BudgetError, ParseError
 from rag_pipeline.parsing.choice import Choice
@@ -27,7 +28,14 @@ from rag_pipeline.usage import Usage, estimate_usd
 TOKENS_PER_PAGE = 600
 """Where the store has no documents yet to tell it from: a page of a technical manual."""
 BYTES_PER_PAGE = 4_000
-"""Of a file without pages."""
+BYTES_PER_TOKEN = 3
+"""Of a file without pages: text has about four bytes a token, in Korean more."""
+BYTES_PER_PDF_PAGE = 25_000
+"""Of a PDF that lies elsewhere and cannot be looked at; scans have far more."""
+CONTEXT_PROMPT_TOKENS = DOCUMENT_CHARACTERS // 4 + 400
+CONTEXT_REPLY_TOKENS = 120
+CHUNK_TOKENS = 300
+"""What the chat model reads and writes for a chunk's context, and how large a chunk is."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +121,15 @@ def estimate_plan(
 
 def check_budget(estimate: SyncEstimate, max_usd: float | None) -> None:
     """Raise `BudgetError` where the estimate is above the limit; nothing was spent yet."""
-    if max_usd is None or estimate.usd <= max_usd:
+    if max_usd is None:
+        return
+    if estimate.has_unknown_prices:
+        raise BudgetError(
+            f"sync.max_cost_usd = {max_usd} cannot be kept: no price is known for a model that the "
+            "sync would use; nothing was sent",
+            hint='set it under [prices], such as "openai/my-model" = 0.02',
+        )
+    if estimate.usd <= max_usd:
         return
     raise BudgetError(
         f"the sync would cost an estimated {estimate.usd:.4f} USD ({estimate.sent_pages} pages "
@@ -126,7 +142,11 @@ def check_budget(estimate: SyncEstimate, max_usd: float | None) -> None:
 def may_cost(settings: Settings) -> bool:
     """Tell whether a sync can cost anything at all under these settings."""
     parsers = {settings.parsing.parser, *(source.parser for source in settings.sources)}
-    return settings.embedding.provider not in ("local", "ollama") or not parsers <= {"local", None}
+    return (
+        settings.embedding.provider not in ("local", "ollama")
+        or settings.chunking.llm_context
+        or not parsers <= {"local", None}
+    )
 
 
 def _estimate(
@@ -134,19 +154,17 @@ def _estimate(
 ) -> DocumentEstimate:
     stage = plan.stale[state.source_hash]
     path = _first_file(state.uris)
-    pages = state.page_count or (count_pages(path) if path else None)
-    if pages is None:
-        pages = max(1, state.size // BYTES_PER_PAGE)
-    choice = _choice(path, settings) if stage == BLOCKS else Choice(())
-    tokens = counts.missing.get(state.source_hash, 0)
-    if STAGES.index(stage) < STAGES.index(EMBEDDINGS) or state.source_hash not in counts.all:
-        per_page = counts.per_page or TOKENS_PER_PAGE
-        tokens = counts.all.get(state.source_hash) or round(pages * per_page)
-    embedding = settings.embedding
-    uses = [
-        Usage(embedding.provider, api_name(embedding.model), "embed_documents", tokens=tokens),
-        *choice.usage(),
-    ]
+    paged = state.page_count or (count_pages(path) if path else None)
+    pages = paged or _pages_by_size(state)
+    choice = _choice(path, pages, settings) if stage == BLOCKS else Choice(())
+    is_chunked = STAGES.index(stage) >= STAGES.index(EMBEDDINGS)
+    if is_chunked and state.source_hash in counts.all:
+        tokens = counts.missing[state.source_hash]
+    else:
+        per_page = max(TOKENS_PER_PAGE, counts.per_page or 0.0)
+        by_size = 0 if paged else state.size // BYTES_PER_TOKEN
+        tokens = max(counts.all.get(state.source_hash, 0), by_size, round(pages * per_page))
+    uses = [*choice.usage(), *_model_uses(tokens, is_chunked, settings)]
     costs = [estimate_usd(usage, settings.prices) for usage in uses if usage.tokens or usage.pages]
     return DocumentEstimate(
         source_hash=state.source_hash,
@@ -161,10 +179,45 @@ def _estimate(
     )
 
 
-def _choice(path: Path | None, settings: Settings) -> Choice:
+def _model_uses(tokens: int, is_chunked: bool, settings: Settings) -> list[Usage]:
+    """Return what the models are asked for: vectors, and where it is set, contexts."""
+    embedding, chat = settings.embedding, settings.chat
+    model = api_name(embedding.model)
+    uses = [Usage(embedding.provider, model, "embed_documents", tokens=tokens)]
+    if is_chunked:
+        return uses
+    if settings.chunking.strategy == "semantic":
+        # Every sentence is embedded to find where the meaning turns.
+        uses.append(Usage(embedding.provider, model, "embed_documents", tokens=tokens))
+    if settings.chunking.llm_context:
+        chunks = max(1, tokens // min(CHUNK_TOKENS, settings.chunking.target_tokens))
+        uses.append(
+            Usage(
+                chat.provider,
+                chat.model,
+                "chat",
+                tokens=chunks * CONTEXT_PROMPT_TOKENS,
+                output_tokens=chunks * CONTEXT_REPLY_TOKENS,
+            )
+        )
+    return uses
+
+
+def _pages_by_size(state: DocumentState) -> int:
+    is_pdf = state.uris[0].lower().endswith(".pdf")
+    return max(1, state.size // (BYTES_PER_PDF_PAGE if is_pdf else BYTES_PER_PAGE))
+
+
+def _choice(path: Path | None, pages: int, settings: Settings) -> Choice:
     """Return the pages that go to Document AI, and why."""
-    if settings.parsing.parser == "local" or path is None:
+    if settings.parsing.parser == "local":
         return Choice(())
+    if path is None:
+        # It lies elsewhere: all of it may be sent, and it is not copied here to find out.
+        numbers = tuple(range(1, pages + 1))
+        why = "it lies elsewhere, all its pages are counted"
+        model = settings.document_ai.processor_type
+        return Choice(numbers, dict.fromkeys(numbers, why), pages, model)
     parser = create_parser(settings.parsing, settings.document_ai)
     assert isinstance(parser, (AutoParser, ServiceParser))
     try:

@@ -41,6 +41,7 @@ from rag_pipeline.store.embeddings import (
     active_space,
     ensure_index,
     ensure_space,
+    lacking_vectors,
 )
 from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.store.usage import UsageEntry
@@ -177,8 +178,10 @@ def check_cost(context: SyncContext, source_hashes: Sequence[str]) -> None:
     check_budget(estimate_plan(plan, settings, context.database), settings.sync.max_cost_usd)
 
 
-def finish(context: SyncContext) -> None:
+def finish(context: SyncContext, *, after_scan: bool = False) -> None:
     """Do what is left after landings: corpus statistics, the HNSW index, the space's activation.
+
+    `after_scan`: documents are still to be done, so copies of remote ones stay.
 
     Asks the store what is left, so that it may be called at any time: a sync that was killed just
     before this is finished by the next one.
@@ -191,8 +194,12 @@ def finish(context: SyncContext) -> None:
         if space.state != "active" and not _is_other_pinned(connection, space):
             states = document_states(connection, space.space_id, None)
             limit = context.settings.sync.quarantine_after
-            if not sync_plan(states, context.profiles.fingerprints_of, limit):
+            is_done = not sync_plan(states, context.profiles.fingerprints_of, limit)
+            # A document in quarantine has no vectors in it: the old space goes on answering.
+            if is_done and not lacking_vectors(connection, space.space_id):
                 activate_space(connection, space.space_id)
+    if not after_scan:
+        spool_of(context.settings).clear()
 
 
 def _space(context: SyncContext, connection: Connection[TupleRow]) -> EmbeddingSpace:
@@ -281,6 +288,7 @@ class _Execution:
     def _take(self, job: _Job, result: StageResult) -> Iterator[Outcome]:
         """Fail, note, or queue for embedding what a worker returned."""
         self._ledger.note([UsageEntry(usage, job.source_hash, job.root) for usage in result.usage])
+        self._ledger.check()
         if isinstance(result.error, (StoreError, ProviderError, SettingsError)):
             raise result.error  # a full disk, a bad key: no fault of this document
         if result.error is not None:

@@ -28,6 +28,7 @@ from rag_pipeline.sync.places import configured_roots
 from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes, sync_plan
 from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.scan import Pages, scan
+from rag_pipeline.sync.sentences import sentences_key
 from rag_pipeline.sync.spool import Spool
 
 
@@ -113,5 +114,6 @@ def refresh_sources(
         artifacts.delete(orphans, STAGES)
         # Replies of services hold the document's text: they go with the document.
         for source_hash in orphans:
-            artifacts.delete_below([f"document_ai/{source_hash}", contexts_key(source_hash)])
+            kept = (f"document_ai/{source_hash}", contexts_key(source_hash))
+            artifacts.delete_below([*kept, sentences_key(source_hash)])
     return RefreshResult(changes, found.problems, len(found.files), hashes)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rag_pipeline.errors import BudgetError
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.usage import UsageEntry, record_usage
-from rag_pipeline.usage import estimate_usd
+from rag_pipeline.usage import Usage, estimate_usd
 
 
 @dataclass
@@ -50,11 +50,14 @@ class Ledger:
                 sums.usd += usd or 0.0
                 sums.unpriced += usd is None
 
-    def check(self) -> None:
-        """Raise `BudgetError` once more was spent than allowed."""
-        if self.max_usd is not None and self.total.usd > self.max_usd:
+    def check(self, planned: Usage | None = None) -> None:
+        """Raise `BudgetError` once more was spent than allowed, or would be by what is planned."""
+        if self.max_usd is None:
+            return
+        ahead = estimate_usd(planned, self.prices) or 0.0 if planned else 0.0
+        if self.total.usd + ahead > self.max_usd:
             raise BudgetError(
-                f"the sync has cost an estimated {self.total.usd:.4f} USD, more than "
-                f"sync.max_cost_usd = {self.max_usd}",
-                hint="what has landed stays; raise the limit and run `rag sync` again",
+                f"the sync has cost an estimated {self.total.usd:.4f} USD, and its next step "
+                f"{ahead:.4f}: more than sync.max_cost_usd = {self.max_usd}",
+                hint="raise the limit and run `rag sync` again",
             )

@@ -16,7 +16,7 @@ import pandas as pd
 from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.chat import ChatModel
 from rag_pipeline.chunking import chunk, embedded_text, indexed_texts
-from rag_pipeline.embedding import Embedder, create_embedder
+from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder, create_embedder
 from rag_pipeline.errors import (
     ChangedMeanwhileError,
     InternalError,
@@ -31,6 +31,7 @@ from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.contexts import open_chat, place_in_document
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
+from rag_pipeline.sync.sentences import remembering
 from rag_pipeline.usage import Usage, UsageMeter
 
 logger = logging.getLogger(__name__)
@@ -166,11 +167,11 @@ def _run_stage(
     if stage == BLOCKS:
         path = _current_path(task)
         parsed = _worker_parser(settings).parse(path, document=task.name)
+        _count(parsed.usage)
         if not _has_content(path, task.source_hash):
             raise ChangedMeanwhileError(
                 "changed while it was read", document=task.name, hint="run `rag sync` again"
             )
-        _count(parsed.usage)
         document = {
             "title": parsed.title,
             "page_count": parsed.page_count,
@@ -184,31 +185,34 @@ def _run_stage(
         return structured, document, _structure_metadata(structured)
     assert stage == CHUNKS
     embedder = _worker_embedder(settings.embedding, settings.data_path)
-    chunks = chunk(
-        frame,
-        settings.chunking,
-        embedder.count_tokens,
-        title=document["title"],
-        embed=embedder.embed_documents,
-    )
+    artifacts = ArtifactStore(settings.artifacts_location)
+    model = f"{embedder.provider}/{embedder.model}/{embedder.dimensions}/{EMBEDDING_VERSION}"
+    try:
+        chunks = chunk(
+            frame,
+            settings.chunking,
+            embedder.count_tokens,
+            title=document["title"],
+            embed=remembering(embedder.embed_documents, artifacts, task.source_hash, model),
+        )
+    finally:
+        _count(embedder.take_usage())
     if settings.chunking.llm_context:
         chat = _worker_chat(settings.chat)
         body = "\n".join(frame.loc[~frame["role"].isin(FURNITURE_ROLES), "text"])
         try:
-            chunks, warnings = place_in_document(
+            chunks = place_in_document(
                 chunks,
                 body,
                 document["title"],
                 task.source_hash,
                 chat,
                 settings.chat,
-                ArtifactStore(settings.artifacts_location),
+                artifacts,
                 embedder.count_tokens,
             )
         finally:
             _count(chat.take_usage())
-        document = {**document, "warnings": [*document["warnings"], *warnings]}
-    _count(embedder.take_usage())
     metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
     return chunks, document, metadata
 

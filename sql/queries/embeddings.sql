@@ -89,3 +89,11 @@ ON CONFLICT DO NOTHING;
 
 -- name: drop_kept_vectors()!
 DROP TABLE kept_vector;
+
+-- name: lacking_vectors(space_id)$
+SELECT count(*)
+FROM chunk AS c
+WHERE NOT EXISTS (
+    SELECT 1 FROM chunk_embedding AS e
+    WHERE e.chunk_id = c.chunk_id AND e.space_id = :space_id
+);

@@ -250,7 +250,7 @@ def test_a_source_elsewhere(
     with database.connection() as connection:
         (document,) = list_documents(connection)
     assert (document.uris, document.status) == (["memory:///remote/oil.pdf"], "ready")
-    assert not any((settings.data_path / "spool").iterdir())
+    assert not (settings.data_path / "spool").exists()
     memory.store.clear()
 
 
@@ -283,3 +283,73 @@ def test_contexts_are_asked_for_once_and_embedded(
         assert totals["chat/small"] == 11
         assert sync_with().documents_done == 1
         assert len(chat.requests) == 1, "the reply was kept"
+
+
+def test_a_space_that_lacks_a_quarantined_document_does_not_take_over(
+    in_project: Settings,
+    sync_with: SyncWith,
+    database: Database,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    assert sync_with().documents_done == 1
+    with ProviderServer().serving() as server:
+        use_service(monkeypatch, server)
+        monkeypatch.setenv("RAG_SYNC__QUARANTINE_AFTER", "1")
+        server.refuse = lambda text: "oil" in text
+        assert len(sync_with().failures) == 1
+        assert sync_with().documents_done == 0, "it is in quarantine"
+    with database.connection() as connection:
+        active = active_space(connection)
+    assert active is not None
+    assert active.provider == "local"
+
+
+def test_a_limit_of_cost_needs_known_prices_and_counts_contexts(
+    service: ProviderServer,
+    sync_with: SyncWith,
+    in_project: Settings,
+    database: Database,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (manuals / "long.txt").write_text("Check the valve before the pump runs.\n\n" * 3_000)
+    monkeypatch.setenv("RAG_SYNC__MAX_COST_USD", "0")
+    with pytest.raises(BudgetError, match=r"no price is known.*\[prices\]"):
+        sync_with()
+    monkeypatch.setenv("RAG_PRICES", '{"openai/stub": 1.0}')
+    settings = Settings.load(in_project.project_dir)
+    preview = preview_sync(settings, database, [given_root(manuals)])
+    (document,) = estimate_plan(preview.plan, settings, database).documents
+    real = len("Check the valve before the pump runs.\n\n" * 3_000) / 4
+    assert document.tokens > real, "a file without pages is judged by its size"
+
+    monkeypatch.setenv("RAG_CHUNKING__LLM_CONTEXT", "true")
+    monkeypatch.setenv("RAG_CHAT__MODEL", "m")
+    monkeypatch.setenv("RAG_CHAT__BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("RAG_PRICES", '{"openai/stub": 1.0, "chat/m": 1.0, "chat/m/output": 2.0}')
+    settings = Settings.load(in_project.project_dir)
+    (with_contexts,) = estimate_plan(preview.plan, settings, database).documents
+    assert with_contexts.usd is not None
+    assert document.usd is not None
+    assert with_contexts.usd > 10 * document.usd
+    assert service.requests == []
+
+
+def test_sentences_of_semantic_are_asked_for_once(
+    service: ProviderServer,
+    sync_with: SyncWith,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sentences = " ".join(f"The valve number {number} opens slowly." for number in range(30))
+    (manuals / "valves.txt").write_text(sentences)
+    monkeypatch.setenv("RAG_CHUNKING__STRATEGY", "semantic")
+    monkeypatch.setenv("RAG_CHUNKING__TARGET_TOKENS", "64")
+    assert sync_with().documents_done == 1
+    assert len(service.sent) > 30
+    service.reset()
+    monkeypatch.setenv("RAG_CHUNKING__PARENT_TOKENS", "0")
+    assert sync_with().documents_done == 1
+    assert service.requests == []

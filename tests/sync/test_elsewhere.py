@@ -138,6 +138,7 @@ class Site:
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes] = {"/page": b"<html><p>Check the oil.</p></html>"}
+        self.redirects = {"/moved": "/page", "/loop": "/loop"}
         self.requests: list[tuple[str, dict[str, str]]] = []
         site = self
 
@@ -147,10 +148,8 @@ class Site:
 
             def do_GET(self) -> None:
                 site.requests.append((self.path, dict(self.headers)))
-                if self.path == "/moved":
-                    self.answer(302, b"", Location="/page")
-                elif self.path == "/loop":
-                    self.answer(302, b"", Location="/loop")
+                if self.path in site.redirects:
+                    self.answer(302, b"", Location=site.redirects[self.path])
                 elif self.path not in site.pages:
                     self.answer(404, b"")
                 else:
@@ -239,6 +238,21 @@ def test_addresses_of_this_machine_are_refused(site: Site, path: str) -> None:
 def test_no_way_around_it(url: str) -> None:
     with pytest.raises(SourceError):
         fetch_page(url, WebSettings())
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:99999/", "http://[bad", "https://kim:secret@example.org/", "https://"]
+)
+def test_no_address_is_refused_before_it_is_remembered(url: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        given_root(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_redirect_to_nowhere_is_that_page_s_fault(site: Site) -> None:
+    site.redirects["/bad"] = "http://[x/"
+    with pytest.raises(SourceError, match="cannot be fetched"):
+        fetch_page(f"{site.url}/bad", HERE)
 
 
 def test_slow_items_are_made_ahead_and_order_is_kept() -> None:
