@@ -14,7 +14,7 @@ from rag_pipeline.relational.joins import NotComputableError
 from rag_pipeline.relational.lexicon import units
 from rag_pipeline.relational.mentions import Namer, Place
 from rag_pipeline.relational.pieces import MAX_UNITS, Cutter, candidate_spans, cut_units
-from rag_pipeline.relational.query import Query, build
+from rag_pipeline.relational.query import Query, build, missing_groups
 from rag_pipeline.relational.schema import Schema, is_number
 from rag_pipeline.relational.values import find_values
 from rag_pipeline.relational.views import shown
@@ -94,6 +94,10 @@ class ExactAnswerer:
         sql = str(statement.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
         rows = [list(row) for row in connection.execute(statement)]
         columns = list(statement.selected_columns.keys())
+        if query.descending is False:
+            missing = missing_groups(query, self._schema, dialect.name)
+            if missing is not None and connection.execute(missing).scalar_one():
+                return ExactAnswer(question, sql=sql, reason="some have none at all")
         if query.descending is not None:
             rows = _best(rows)
         elif len(rows) > self._limit:

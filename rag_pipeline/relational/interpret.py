@@ -287,7 +287,15 @@ class Interpreter:
             if operator == "by" and mention is not None and not self._is_by_group(index, mention):
                 mention = None
             if operator == "which" and not has_best:
+                if mention is not None and mention.table and not self._is_what(index):
+                    raise NotComputableError("it asks for rows, not for a number")
                 mention = None
+            if (
+                operator == "by"
+                and self._pieces[index + 1 : index + 2]
+                and (self._pieces[index + 1].kind == "number")
+            ):
+                raise NotComputableError("it is not clear from when to when")
             if mention is not None and not self._is_used(mention):
                 found.append(mention)
             self._use_pieces([index])
@@ -300,6 +308,10 @@ class Interpreter:
             self._use(unique[0])
         elif has_best and self._has("which") and not self._has("max", "min"):
             raise NotComputableError("it is not clear what is compared")
+
+    def _is_what(self, index: int) -> bool:
+        """`What is the …` asks for the number itself, `which` for a thing."""
+        return self._pieces[index].text.lower() == "what"
 
     def _is_by_group(self, index: int, mention: Mention) -> bool:
         """`revenue by country`, but not `placed by customers`."""
@@ -331,7 +343,9 @@ class Interpreter:
             for index in self._indices(name):
                 if _is_hangul(self._pieces[index].text):
                     mention = self._mention_before(index)
-                    if name != "count" and (mention is None or mention == reading.group):
+                    # 가장 많이 주문된: how often, or how many pieces?
+                    is_adverb = self._pieces[index].text.endswith(("이", "게"))
+                    if name != "count" and not is_adverb and mention in (None, reading.group):
                         mention = self._mention_after(index)
                 else:
                     mention = self._mention_after(index, through=("different",))
@@ -473,7 +487,22 @@ class Interpreter:
         columns = [one.column for one in conditions]
         if len(set(columns)) < len(columns):
             raise NotComputableError("it names two values of the same column")
+        for column in columns:
+            self._require_own_conditions(column)
         return conditions
+
+    def _require_own_conditions(self, column: ValueColumn) -> None:
+        """`products of the supplier of Chai`: not those that are called Chai."""
+        if not self._is_label(column):
+            return
+        for role in (self._reading.counted, self._reading.group):
+            if role is not None and role.table == column.table:
+                raise NotComputableError(f"it is not clear how one of {column.table} limits them")
+        above = paths_from(self._schema, column.table)
+        for mention in self._mentions:
+            is_role = mention in (self._reading.counted, self._reading.group)
+            if mention.table in above and mention.table != column.table and not is_role:
+                raise NotComputableError(f"is the {mention.text} meant, or one of {column.table}?")
 
     def _value_condition(self, index: int, piece: Piece, found: Sequence[FoundValue]) -> Condition:
         """Choose the column of a value: by the noun beside it, else by what it is a name of."""
@@ -736,6 +765,8 @@ class Interpreter:
                 raise NotComputableError("is a sum meant, or an average?")
             if derived and self._per_mention() is None:
                 raise NotComputableError("an average per what?")
+            if not derived and self._per_mention() is not None and self._is_count_like():
+                raise NotComputableError("an average of rows, or per what is named?")
             return "sum" if derived else "avg"
         if names & {"sum", "sum_amount"}:
             self._use_pieces(self._indices("sum", "sum_amount"))
@@ -747,6 +778,12 @@ class Interpreter:
                 raise NotComputableError("the extreme of what?")
             return "sum"
         return self._column_aggregate(names)
+
+    def _is_count_like(self) -> bool:
+        measure = self._reading.measure
+        assert measure is not None
+        words = self._namer.words[measure.table, measure.columns[0]]
+        return bool(words & {"quantity", "count", "amount"})
 
     def _column_aggregate(self, names: set[str]) -> Aggregate:
         reading = self._reading

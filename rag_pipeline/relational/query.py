@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -95,6 +95,22 @@ def matching_keys(
     return _Builder(query, schema, dialect).keys(limit)
 
 
+def missing_groups(query: Query, schema: Schema, dialect: str) -> Select[Any] | None:
+    """Return the statement for how many rows of the group's table are in no group; they have 0.
+
+    None where there can be none, or where the groups are no rows.
+    """
+    table = query.group_table or (query.group_column[0] if query.group_column else None)
+    if table is None or table == query.tree.base:
+        return None
+    tree = replace(query, counted=table, measure=None)
+    inside = _Builder(tree, schema, dialect).keys(None)
+    info = schema.tables[table]
+    key = [info.table.c[name] for name in info.key]
+    own = tuple_(*key) if len(key) > 1 else key[0]
+    return select(func.count()).select_from(info.table).where(own.not_in(inside.correlate(None)))
+
+
 class _Builder:
     def __init__(self, query: Query, schema: Schema, dialect: str) -> None:
         self._query = query
@@ -119,14 +135,14 @@ class _Builder:
         order = exact.desc() if query.descending else exact.asc()
         return grouped.having(exact.is_not(None)).order_by(order, *names).limit(limit)
 
-    def keys(self, limit: int) -> Select[Any]:
+    def keys(self, limit: int | None) -> Select[Any]:
         query = self._query
         assert query.counted is not None
         info = self._table(query.counted)
         key = [info.table.c[name] for name in info.key]
         where = [self._condition(one) for one in query.conditions]
         found = select(*key).select_from(self._source()).where(*where).distinct()
-        return found.order_by(*key).limit(limit)
+        return found if limit is None else found.order_by(*key).limit(limit)
 
     def _source(self) -> FromClause:
         return self._joined(self._query.tree)
@@ -175,7 +191,12 @@ class _Builder:
             table_info = self._table(query.per)
             key = [table_info.table.c[n] for n in table_info.key]
             number = number / func.count(distinct(tuple_(*key) if len(key) > 1 else key[0]))
-        return func.round(number, 2) if rounded else number
+        return func.round(number, self._digits(query.measure)) if rounded else number
+
+    def _digits(self, measure: Measure) -> int:
+        """Cents; four digits for what lies between 0 and 1 by its kind."""
+        words = self._schema.lexicon.name_concepts(measure.columns[0]) if measure.columns else ()
+        return 4 if words[-1:] in (("discount",), ("rate",), ("ratio",), ("share",)) else 2
 
     def _measure(self, measure: Measure) -> ColumnElement[Any]:
         columns = self._table(measure.table).table.c
