@@ -57,9 +57,7 @@ def test_only_what_changed_is_done_again(
 
 def test_rows_are_found(database: Database, settings: Settings, source: Source) -> None:
     sync(database, settings, source(strategy="entity"))
-    best = (
-        Searcher(database, settings).search("Who has bought a Gasket?").results[0]
-    )
+    best = Searcher(database, settings).search("Who has bought a Gasket?").results[0]
     assert best.title == "Nordwerk"
     assert "Rotor" in best.content
     assert best.metadata["keys"]["parts"] == ["1", "2"]
