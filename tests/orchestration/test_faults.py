@@ -17,12 +17,12 @@ import pytest
 from assets.partitions import SOURCE_HASHES
 from benchmarks.sync_faults import fault_run, kill_postgres, stored_rows
 from benchmarks.sync_project import DIMENSIONS, Project, make_documents
+from rag_pipeline.errors import DatabaseUnavailableError
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
 from tests.embedding.provider_server import ProviderServer
 from tests.orchestration.conftest import Sync
-from tests.orchestration.test_services import use_service
 
 KILL_LOCK = (
     "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' "
@@ -74,28 +74,21 @@ def ready(project: Project) -> int:
     return int(row[0])
 
 
-def test_a_lost_lock_ends_the_sync_before_it_writes(
-    sync: Sync, database: Database, manuals: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_documents(manuals, range(2))
-    with ProviderServer().serving() as server:
-        use_service(monkeypatch, server)
-
-        def lose_lock(_text: str) -> bool:
-            with database.connection() as connection:
-                connection.execute(KILL_LOCK)
-            return False
-
-        server.refuse = lose_lock
-        summary = sync()
-        assert summary.aborted is not None
-        assert "the connection that held the sync's lock was lost" in summary.aborted
+def lose_lock(database: Database) -> None:
+    with database.sync_lock():
+        database.check_sync_lock()
         with database.connection() as connection:
-            assert {d.status for d in list_documents(connection)} == {"pending"}
-        asked = len(server.sent)
-        server.refuse = lambda text: False
-        assert sync().documents_done == 2
-        assert len(server.sent) == asked, "what was embedded before was kept"
+            connection.execute(KILL_LOCK)
+        database.check_sync_lock()
+
+
+def test_a_lost_lock_is_noticed(database: Database) -> None:
+    """The executor asks before each batch that it embeds, and before each landing."""
+    database.check_sync_lock()  # nothing is held, nothing can be lost
+    with pytest.raises(DatabaseUnavailableError, match="held the sync's lock was lost"):
+        lose_lock(database)
+    with database.sync_lock():
+        database.check_sync_lock()
 
 
 def test_a_failed_partition_says_why_in_every_stage(
