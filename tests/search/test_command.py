@@ -88,3 +88,16 @@ def test_sql_is_printed_and_not_run(rag: Run) -> None:
 
 def test_no_range_of_pages(rag: Run) -> None:
     rag("the", "--pages", "x", status=1)
+
+
+def test_the_table_shows_corrections_clauses_and_their_sum(rag: Run) -> None:
+    shown = rag("lubrictor gauge", "--explain")
+    assert "corrected lubrictor → lubricator" in shown
+    assert "text.fuzzy" in shown
+    for column in ("leg", "clause", "raw score", "rank", "weight", "contribution", "sum"):
+        assert column in shown
+
+
+def test_statements_are_shown_with_their_purpose(rag: Run) -> None:
+    shown = rag("lubricator", "--sql")
+    assert "-- text: which chunks have them, how often\nSELECT" in shown
