@@ -166,7 +166,7 @@ def assert_invariants(
 
 
 @given(documents, configurations, vocabularies)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_invariants(
     frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]]
 ) -> None:
