@@ -57,7 +57,9 @@ class KeptVectors:
             part = list(missing)[start : start + BATCH]
             for key, vector in zip(part, embed([missing[key] for key in part]), strict=True):
                 known[key] = np.asarray(vector, np.float32)
-                self._file.execute("INSERT OR REPLACE INTO v VALUES (?, ?)", (key, known[key].tobytes()))
+                self._file.execute(
+                    "INSERT OR REPLACE INTO v VALUES (?, ?)", (key, known[key].tobytes())
+                )
             self._file.commit()
         return np.stack([known[key] for key in keys])
 
