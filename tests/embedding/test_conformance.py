@@ -321,7 +321,7 @@ def test_a_vector_that_is_not_finite_fails_its_text_alone(
 ) -> None:
     server.poison = lambda text: "number 3." in text
     landed = Landed()
-    with pytest.raises(EmbeddingReplyError, match=r"number 3.*not finite") as caught:
+    with pytest.raises(EmbeddingReplyError, match="not finite") as caught:
         make().embed_documents(words(7), landed)
     assert caught.value.bad_texts == (3,)
     assert landed.vectors.keys() == {0, 1, 2, 4, 5, 6}
@@ -330,7 +330,7 @@ def test_a_vector_that_is_not_finite_fails_its_text_alone(
 def test_a_text_that_is_refused_fails_alone(make: Any, case: Case, server: ProviderServer) -> None:
     server.refuse = lambda text: "number 5." in text
     landed = Landed()
-    with pytest.raises(EmbeddingError, match=r"number 5.*not accepted") as caught:
+    with pytest.raises(EmbeddingError, match="not accepted") as caught:
         make(max_concurrent_requests=1).embed_documents(words(20), landed)
     assert caught.value.bad_texts == (5,)
     assert landed.vectors.keys() == set(range(20)) - {5}
