@@ -38,6 +38,8 @@ def test_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.Monk
         ("[search]\nlimit = 0\n", "search.limit"),
         ("[search\n", "not valid TOML"),
         ('database_url = "postgresql://a:b@c/d"\n', "RAG_DATABASE_URL"),
+        ('[embedding]\napi_key = "k"\n', "RAG_EMBEDDING__API_KEY"),
+        ('[search.reranker]\napi_key = "k"\n', "RAG_SEARCH__RERANKER__API_KEY"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:

@@ -1,51 +1,46 @@
-"""An answer that arrives piece by piece."""
+"""Text that arrives piece by piece, and the whole that stands at its end."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from types import TracebackType
+from typing import Generic, Self, TypeVar
 
 from rag_pipeline.chat.messages import ChatReply
 from rag_pipeline.errors import ChatError
 
+Whole = TypeVar("Whole")
 
-class ChatStream(Iterator[str]):
-    """Yields the answer's text as it comes; `reply` is the whole, once the end was reached.
 
-    The request leaves with the first piece asked for. Who stops before the end should `close` it
-    (or use it in a `with`), which hangs up and makes room for the next request. Iterating raises
-    what `ChatModel.complete` raises; a `ChatError` in the middle carries the text up to there.
+class PieceStream(Iterator[str], Generic[Whole]):
+    """Yields pieces of a generator; `whole` is what it returned, once its end was reached.
 
-    >>> with chat.stream(messages) as stream:            # doctest: +SKIP
-    ...     for piece in stream:
-    ...         print(piece, end="", flush=True)
-    >>> stream.reply.finish_reason                       # doctest: +SKIP
-    'stop'
+    Who stops before the end should `close` it, or use it in a `with`, which hangs up.
     """
 
-    def __init__(self, pieces: Generator[str, None, ChatReply]) -> None:
+    def __init__(self, pieces: Generator[str, None, Whole]) -> None:
         self._pieces = pieces
-        self._reply: ChatReply | None = None
+        self._whole: Whole | None = None
 
     def __next__(self) -> str:
         try:
             return next(self._pieces)
         except StopIteration as end:
-            self._reply = self._reply or end.value
+            self._whole = self._whole or end.value
             raise StopIteration from None
 
     @property
-    def reply(self) -> ChatReply:
+    def whole(self) -> Whole:
         """The whole answer; raises `ChatError` where the stream was not read to its end."""
-        if self._reply is None:
+        if self._whole is None:
             raise ChatError("the answer was not read to its end, or did not reach it")
-        return self._reply
+        return self._whole
 
     def close(self) -> None:
         """Hang up; what was not read yet is lost."""
         self._pieces.close()
 
-    def __enter__(self) -> ChatStream:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -55,3 +50,23 @@ class ChatStream(Iterator[str]):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class ChatStream(PieceStream[ChatReply]):
+    """A reply of the chat model as it comes; `reply` is the whole, at the end.
+
+    The request leaves with the first piece asked for; closing makes room for the next request.
+    Iterating raises what `ChatModel.complete` raises; a `ChatError` in the middle carries the text
+    up to there.
+
+    >>> with chat.stream(messages) as stream:            # doctest: +SKIP
+    ...     for piece in stream:
+    ...         print(piece, end="", flush=True)
+    >>> stream.reply.finish_reason                       # doctest: +SKIP
+    'stop'
+    """
+
+    @property
+    def reply(self) -> ChatReply:
+        """The whole reply; raises `ChatError` where the stream was not read to its end."""
+        return self.whole

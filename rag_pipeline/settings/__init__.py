@@ -1,0 +1,82 @@
+"""One typed settings tree: defaults < rag.toml < environment (`RAG_…`, nested by `__`) < arguments.
+
+`Settings.load()` reads `rag.toml` in the project folder. Every field has a default, so that nothing
+needs to be set to start. Secrets come from the environment only.
+"""
+
+from rag_pipeline.settings.documents import (
+    ChunkingSettings,
+    DocumentAiSettings,
+    ParsingSettings,
+    StructureSettings,
+)
+from rag_pipeline.settings.models import (
+    KEY_VARIABLES,
+    ChatSettings,
+    EmbeddingSettings,
+    chat_provider,
+)
+from rag_pipeline.settings.project import (
+    OTHER_VARIABLES,
+    SETTINGS_FILE,
+    Settings,
+    SyncSettings,
+    find_project_dir,
+)
+from rag_pipeline.settings.queries import (
+    AnsweringSettings,
+    ClauseWeights,
+    EvaluationSettings,
+    RelevanceSettings,
+    RerankerSettings,
+    SearchSettings,
+    SearchWeights,
+)
+from rag_pipeline.settings.reference import SettingDescription, describe_settings
+from rag_pipeline.settings.section import Section
+from rag_pipeline.settings.sources import (
+    DEFAULT_EXCLUDE,
+    DEFAULT_INCLUDE,
+    DOCUMENT_ENDINGS,
+    SOURCE_CODE,
+    ParserName,
+    RelationalSettings,
+    SourceSettings,
+    StrategyName,
+    WebSettings,
+)
+
+__all__ = [
+    "DEFAULT_EXCLUDE",
+    "DEFAULT_INCLUDE",
+    "DOCUMENT_ENDINGS",
+    "KEY_VARIABLES",
+    "OTHER_VARIABLES",
+    "SETTINGS_FILE",
+    "SOURCE_CODE",
+    "AnsweringSettings",
+    "ChatSettings",
+    "ChunkingSettings",
+    "ClauseWeights",
+    "DocumentAiSettings",
+    "EmbeddingSettings",
+    "EvaluationSettings",
+    "ParserName",
+    "ParsingSettings",
+    "RelationalSettings",
+    "RelevanceSettings",
+    "RerankerSettings",
+    "SearchSettings",
+    "SearchWeights",
+    "Section",
+    "SettingDescription",
+    "Settings",
+    "SourceSettings",
+    "StrategyName",
+    "StructureSettings",
+    "SyncSettings",
+    "WebSettings",
+    "chat_provider",
+    "describe_settings",
+    "find_project_dir",
+]
