@@ -13,7 +13,8 @@ from assets.events import READABLE_CHECK, outcome_events
 from assets.partitions import PLANNED_TAG, SOURCE_HASHES
 from assets.sources import LOCK_WAIT_SECONDS, sources
 from rag_pipeline.frames import Blocks, Chunks, StructuredBlocks
-from rag_pipeline.sync.execute import check_cost, finish, process_documents
+from rag_pipeline.sync.estimate import check_cost
+from rag_pipeline.sync.execute import process_documents
 from rag_pipeline.sync.fingerprints import (
     BLOCKS,
     CHUNKS,
@@ -22,6 +23,7 @@ from rag_pipeline.sync.fingerprints import (
     STAGES,
     STRUCTURE,
 )
+from rag_pipeline.sync.finish import finish
 from resources import DatabaseResource, PipelineResource
 
 DESCRIPTIONS = {

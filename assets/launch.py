@@ -28,8 +28,8 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
 from rag_pipeline.sync.estimate import check_budget, estimate_plan, may_cost
-from rag_pipeline.sync.execute import finish
 from rag_pipeline.sync.fingerprints import STAGES
+from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.plan import SyncPlan
 from rag_pipeline.sync.refresh import current_plan
 from resources import PipelineResource, SettingsResource

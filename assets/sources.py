@@ -4,7 +4,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.partitions import align_partitions
-from rag_pipeline.sync.execute import finish
+from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.refresh import refresh_sources
 from resources import DatabaseResource, PipelineResource, SettingsResource
 

@@ -37,7 +37,8 @@ import sys, time
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.execute import finish, process_documents
+from rag_pipeline.sync.execute import process_documents
+from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.places import given_root
 from rag_pipeline.sync.refresh import current_plan, refresh_sources
 from resources import PipelineResource, SettingsResource

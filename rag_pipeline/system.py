@@ -21,13 +21,10 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.sources import SourceRoot, register_roots
-from rag_pipeline.sync.execute import (
-    Outcome,
-    SyncContext,
-    check_cost,
-    finish,
-    process_documents,
-)
+from rag_pipeline.sync.context import SyncContext
+from rag_pipeline.sync.estimate import check_cost
+from rag_pipeline.sync.execute import Outcome, process_documents
+from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.places import given_root
 from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.refresh import current_plan, refresh_sources

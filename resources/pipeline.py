@@ -5,7 +5,7 @@ import dagster as dg
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
-from rag_pipeline.sync.execute import SyncContext
+from rag_pipeline.sync.context import SyncContext
 from rag_pipeline.sync.profiles import Profiles
 from resources.settings import SettingsResource
 

@@ -6,7 +6,7 @@ although texts that stay the same come from the cache. While a sync runs, `Ledge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,8 @@ from rag_pipeline.parsing.opening import count_pages
 from rag_pipeline.parsing.parsers import AutoParser, ServiceParser, create_parser
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import DocumentState, TokenCounts, token_counts
+from rag_pipeline.store.documents import DocumentState, TokenCounts, document_states, token_counts
+from rag_pipeline.sync.context import SyncContext
 from rag_pipeline.sync.fingerprints import BLOCKS, EMBEDDINGS, STAGES
 from rag_pipeline.sync.plan import SyncPlan
 from rag_pipeline.sync.profiles import Profiles
@@ -137,6 +138,18 @@ def check_budget(estimate: SyncEstimate, max_usd: float | None) -> None:
         f"sync.max_cost_usd = {max_usd}; nothing was sent",
         hint="see `rag sync --dry-run`; raise the limit or sync fewer folders",
     )
+
+
+def check_cost(context: SyncContext, source_hashes: Sequence[str]) -> None:
+    """Raise `BudgetError` where these documents would cost more than `sync.max_cost_usd`."""
+    settings = context.settings
+    if settings.sync.max_cost_usd is None or not may_cost(settings):
+        return
+    with context.database.connection() as connection:
+        space = context.space(connection)
+        states = document_states(connection, space.space_id, source_hashes)
+    plan = context.profiles.plan(states)
+    check_budget(estimate_plan(plan, settings, context.database), settings.sync.max_cost_usd)
 
 
 def may_cost(settings: Settings) -> bool:

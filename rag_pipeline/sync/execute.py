@@ -9,10 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from psycopg import Connection
-from psycopg.rows import TupleRow
-
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
 from rag_pipeline.errors import (
     DatabaseUnavailableError,
     DocumentError,
@@ -25,8 +21,6 @@ from rag_pipeline.errors import (
     WorkerCrashError,
 )
 from rag_pipeline.settings import Settings
-from rag_pipeline.store.artifacts import ArtifactStore
-from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import (
     DocumentState,
     Landing,
@@ -37,21 +31,14 @@ from rag_pipeline.store.documents import (
 )
 from rag_pipeline.store.embeddings import (
     EmbeddingSpace,
-    activate_space,
-    active_space,
-    ensure_index,
-    ensure_space,
-    lacking_vectors,
 )
-from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.store.usage import UsageEntry
+from rag_pipeline.sync.context import SyncContext
 from rag_pipeline.sync.embed import ChunkTexts, Vectors, VectorSource, batch_size
-from rag_pipeline.sync.estimate import check_budget, estimate_plan, may_cost
 from rag_pipeline.sync.fetching import local_copies, prefetched
 from rag_pipeline.sync.fingerprints import BLOCKS, EMBEDDINGS, STAGES
 from rag_pipeline.sync.places import kind_of
-from rag_pipeline.sync.plan import failed_for_good, first_stale_stage, sync_plan
-from rag_pipeline.sync.profiles import Profiles
+from rag_pipeline.sync.plan import failed_for_good, first_stale_stage
 from rag_pipeline.sync.progress import report
 from rag_pipeline.sync.refresh import spool_of
 from rag_pipeline.sync.spending import Ledger
@@ -65,23 +52,6 @@ DEAD_BATCHES = 2
 """Batches of which nothing could be embedded, after which the service is given up."""
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class SyncContext:
-    """Everything that doing a plan needs."""
-
-    profiles: Profiles
-    database: Database
-    artifacts: ArtifactStore
-    embedder: Embedder
-    run: str = "command"
-    """What the table `usage` calls this run."""
-
-    @property
-    def settings(self) -> Settings:
-        """The project's settings; a document's own are its source's (`profiles`)."""
-        return self.profiles.settings
 
 
 @dataclass(frozen=True)
@@ -137,7 +107,7 @@ def process_documents(
     """
     wanted = tuple(stage for stage in STAGES if stage in stages)
     with context.database.connection() as connection:
-        space = _space(context, connection)
+        space = context.space(connection)
         states = document_states(connection, space.space_id, source_hashes)
     known = {state.source_hash: state for state in states}
     jobs: list[_Job] = []
@@ -164,55 +134,6 @@ def process_documents(
             todo = _todo(state, wanted, fingerprints)
             jobs.append(_Job(state, settings, fingerprints, wanted, todo))
     yield from _Execution(context, space).run(jobs)
-
-
-def check_cost(context: SyncContext, source_hashes: Sequence[str]) -> None:
-    """Raise `BudgetError` where these documents would cost more than `sync.max_cost_usd`."""
-    settings = context.settings
-    if settings.sync.max_cost_usd is None or not may_cost(settings):
-        return
-    with context.database.connection() as connection:
-        space = _space(context, connection)
-        states = document_states(connection, space.space_id, source_hashes)
-    plan = sync_plan(states, context.profiles.fingerprints_of, settings.sync.quarantine_after)
-    check_budget(estimate_plan(plan, settings, context.database), settings.sync.max_cost_usd)
-
-
-def finish(context: SyncContext, *, after_scan: bool = False) -> None:
-    """Do what is left after landings: corpus statistics, the HNSW index, the space's activation.
-
-    `after_scan`: documents are still to be done, so copies of remote ones stay.
-
-    Asks the store what is left, so that it may be called at any time: a sync that was killed just
-    before this is finished by the next one.
-    """
-    with context.database.connection() as connection:
-        refresh_statistics(connection)
-    with context.database.connection() as connection:
-        space = _space(context, connection)
-        ensure_index(connection, space)
-        if space.state != "active" and not _is_other_pinned(connection, space):
-            states = document_states(connection, space.space_id, None)
-            limit = context.settings.sync.quarantine_after
-            is_done = not sync_plan(states, context.profiles.fingerprints_of, limit)
-            # A document in quarantine has no vectors in it: the old space goes on answering.
-            if is_done and not lacking_vectors(connection, space.space_id):
-                activate_space(connection, space.space_id)
-    if not after_scan:
-        spool_of(context.settings).clear()
-
-
-def _space(context: SyncContext, connection: Connection[TupleRow]) -> EmbeddingSpace:
-    embedder = context.embedder
-    return ensure_space(
-        connection, embedder.provider, embedder.model, embedder.dimensions, EMBEDDING_VERSION
-    )
-
-
-def _is_other_pinned(connection: Connection[TupleRow], space: EmbeddingSpace) -> bool:
-    """Tell whether the user chose another space by `rag spaces activate`."""
-    active = active_space(connection)
-    return active is not None and active.pinned and active.space_id != space.space_id
 
 
 def _todo(

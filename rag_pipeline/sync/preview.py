@@ -10,7 +10,7 @@ from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.store.sources import SourceFile, SourceRoot, list_roots, list_sources
 from rag_pipeline.sync.places import configured_roots
-from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes, sync_plan
+from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes
 from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.refresh import stored_states
 from rag_pipeline.sync.scan import Pages, scan
@@ -49,7 +49,7 @@ def preview_sync(
     states = _states_after(changes, stored, stored_states(settings, database))
     if only:
         states = [state for state in states if not only.isdisjoint(state.roots)]
-    plan = sync_plan(states, Profiles(settings).fingerprints_of, settings.sync.quarantine_after)
+    plan = Profiles(settings).plan(states)
     return Preview(changes, plan, found.problems)
 
 

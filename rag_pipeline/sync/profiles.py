@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rag_pipeline.settings import Settings, SourceSettings
 from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.sync.fingerprints import stage_fingerprints
 from rag_pipeline.sync.places import root_of
+from rag_pipeline.sync.plan import SyncPlan, sync_plan
 
 
 class Profiles:
@@ -29,6 +32,10 @@ class Profiles:
     def fingerprints_of(self, state: DocumentState) -> dict[str, str]:
         """Return what each stage of the document must have been made with to be current."""
         return self._of(state)[1]
+
+    def plan(self, states: Iterable[DocumentState]) -> SyncPlan:
+        """Decide what is to be done with these documents."""
+        return sync_plan(states, self.fingerprints_of, self.settings.sync.quarantine_after)
 
     def _of(self, state: DocumentState) -> tuple[Settings, dict[str, str]]:
         root = state.roots[0] if state.roots else ""

@@ -25,7 +25,7 @@ from rag_pipeline.store.sources import (
 from rag_pipeline.sync.contexts import contexts_key
 from rag_pipeline.sync.fingerprints import STAGES
 from rag_pipeline.sync.places import configured_roots
-from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes, sync_plan
+from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes
 from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.scan import Pages, scan
 from rag_pipeline.sync.sentences import sentences_key
@@ -53,7 +53,7 @@ def current_plan(
     states = stored_states(settings, database)
     if only_roots:
         states = [state for state in states if not set(only_roots).isdisjoint(state.roots)]
-    return sync_plan(states, Profiles(settings).fingerprints_of, settings.sync.quarantine_after)
+    return Profiles(settings).plan(states)
 
 
 def stored_states(settings: Settings, database: Database) -> list[DocumentState]:

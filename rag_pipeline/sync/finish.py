@@ -1,0 +1,47 @@
+"""The end of a sync: corpus statistics, the vector index, and which space is searched."""
+
+from __future__ import annotations
+
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from rag_pipeline.store.documents import document_states
+from rag_pipeline.store.embeddings import (
+    EmbeddingSpace,
+    activate_space,
+    active_space,
+    ensure_index,
+    lacking_vectors,
+)
+from rag_pipeline.store.statistics import refresh_statistics
+from rag_pipeline.sync.context import SyncContext
+from rag_pipeline.sync.refresh import spool_of
+
+
+def finish(context: SyncContext, *, after_scan: bool = False) -> None:
+    """Do what is left after landings: corpus statistics, the HNSW index, the space's activation.
+
+    `after_scan`: documents are still to be done, so copies of remote ones stay.
+
+    Asks the store what is left, so that it may be called at any time: a sync that was killed just
+    before this is finished by the next one.
+    """
+    with context.database.connection() as connection:
+        refresh_statistics(connection)
+    with context.database.connection() as connection:
+        space = context.space(connection)
+        ensure_index(connection, space)
+        if space.state != "active" and not _is_other_pinned(connection, space):
+            states = document_states(connection, space.space_id, None)
+            is_done = not context.profiles.plan(states)
+            # A document in quarantine has no vectors in it: the old space goes on answering.
+            if is_done and not lacking_vectors(connection, space.space_id):
+                activate_space(connection, space.space_id)
+    if not after_scan:
+        spool_of(context.settings).clear()
+
+
+def _is_other_pinned(connection: Connection[TupleRow], space: EmbeddingSpace) -> bool:
+    """Tell whether the user chose another space by `rag spaces activate`."""
+    active = active_space(connection)
+    return active is not None and active.pinned and active.space_id != space.space_id
