@@ -8,6 +8,8 @@ import platform
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,18 @@ def bench_data() -> Path:
     if not folder.is_dir():
         sys.exit(f"benchmark data not found in {folder}: set RAG_BENCH_DATA")
     return folder
+
+
+@contextmanager
+def served(module: str) -> Iterator[str]:
+    """Run a module that prints its URL and serves, in a process of its own; lend the URL."""
+    process = subprocess.Popen([sys.executable, "-m", module], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def arguments(description: str | None) -> Namespace:

@@ -10,8 +10,6 @@ import base64
 import gc
 import hashlib
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -24,6 +22,7 @@ import numpy as np
 import psutil
 from pydantic import SecretStr
 
+from benchmarks.common import served
 from rag_pipeline.embedding import EMBEDDING_VERSION, create_embedder
 from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store import embedded
@@ -47,7 +46,7 @@ def measure(count: int) -> tuple[list[Any], dict[str, float]]:
 
     `memory_growth_mb` is from the first thousand to the last.
     """
-    with peer() as url, database() as store:
+    with served(__name__) as url, database() as store:
         settings = EmbeddingSettings(provider="openai", base_url=url, api_key=SecretStr("none"))
         embedder = create_embedder(settings, Path())
         with store.connection() as connection:
@@ -126,18 +125,6 @@ def database() -> Iterator[Database]:
         finally:
             store.close()
             embedded.stop(settings.data_path)
-
-
-@contextmanager
-def peer() -> Iterator[str]:
-    """Run the other side; lend its URL."""
-    process = subprocess.Popen([sys.executable, "-m", __name__], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait()
 
 
 class Handler(BaseHTTPRequestHandler):

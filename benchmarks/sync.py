@@ -26,13 +26,12 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 from psycopg import sql
 
-from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
+from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report, served
 from benchmarks.sync_faults import fault_run
 from benchmarks.sync_peers import NOT_INSTALLED, PACKAGES
 from benchmarks.sync_project import (
     Measured,
     Project,
-    embedding_service,
     make_document,
     make_documents,
 )
@@ -51,7 +50,7 @@ def main() -> None:
     rows: Rows = []
     figures: Figures = {}
     parts = [_many, _first_ingest, _share, _faults]
-    with embedding_service() as service:
+    with served("benchmarks.sync_project") as service:
         for part in parts:
             part(base, service, options.quick, rows, figures)
     print_report("Syncs", COLUMNS, rows, figures, options.json)

@@ -15,8 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -193,18 +191,6 @@ def _pdf(content: bytes) -> bytes:
     out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     out += b"trailer\n<< /Size %d /Root 1 0 R >>\n" % (len(objects) + 1)
     return bytes(out + b"startxref\n%d\n%%%%EOF\n" % table)
-
-
-@contextmanager
-def embedding_service() -> Iterator[str]:
-    """Run the stub in a process of its own; lend its URL."""
-    process = subprocess.Popen([sys.executable, "-m", __name__], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from rag_pipeline.cli.application import JsonOption, app, open_database
-
-
-def _several(text: str) -> Any:
-    return typer.Option(help=f"{text} May be given more than once.")
+from rag_pipeline.cli.application import (
+    DocumentOption,
+    JsonOption,
+    LanguageOption,
+    SourceTypeOption,
+    SpaceOption,
+    TagOption,
+    WhereOption,
+    app,
+    open_database,
+)
 
 
 @app.command()
@@ -19,18 +25,12 @@ def ask(
     extractive: Annotated[
         bool, typer.Option("--extractive", help="Quote the documents, also with a chat model set.")
     ] = False,
-    space: Annotated[
-        str | None,
-        typer.Option(help="An embedding space (`rag spaces list`); default: the active one."),
-    ] = None,
-    source_type: Annotated[list[str] | None, _several("Only files of this type: pdf.")] = None,
-    tag: Annotated[list[str] | None, _several("Only sources with this tag.")] = None,
-    document: Annotated[list[str] | None, _several("Only this file: name, path or hash.")] = None,
-    language: Annotated[list[str] | None, _several("Only documents in this language: ko.")] = None,
-    where: Annotated[
-        list[str] | None,
-        _several("Condition on metadata: key=value, key=a|b, key>=5, key<=9, key=3..7."),
-    ] = None,
+    space: SpaceOption = None,
+    source_type: SourceTypeOption = None,
+    tag: TagOption = None,
+    document: DocumentOption = None,
+    language: LanguageOption = None,
+    where: WhereOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer from the documents, every statement cited to page, box and chunk.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,6 +31,26 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 LimitOption = Annotated[
     int | None,
     typer.Option("--limit", "-n", min=1, max=1000, help="Results; default: the setting."),
+]
+
+
+SpaceOption = Annotated[
+    str | None,
+    typer.Option(help="An embedding space (`rag spaces list`); default: the active one."),
+]
+
+
+def _several(text: str) -> Any:
+    return typer.Option(help=f"{text} May be given more than once.")
+
+
+SourceTypeOption = Annotated[list[str] | None, _several("Only files of this type: pdf.")]
+TagOption = Annotated[list[str] | None, _several("Only sources with this tag.")]
+DocumentOption = Annotated[list[str] | None, _several("Only this file: name, path or hash.")]
+LanguageOption = Annotated[list[str] | None, _several("Only documents in this language: ko.")]
+WhereOption = Annotated[
+    list[str] | None,
+    _several("Condition on metadata: key=value, key=a|b, key>=5, key<=9, key=3..7."),
 ]
 
 

@@ -5,11 +5,22 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from rag_pipeline.cli.application import JsonOption, LimitOption, app, open_database
+from rag_pipeline.cli.application import (
+    DocumentOption,
+    JsonOption,
+    LanguageOption,
+    LimitOption,
+    SourceTypeOption,
+    SpaceOption,
+    TagOption,
+    WhereOption,
+    app,
+    open_database,
+)
 from rag_pipeline.errors import SettingsError
 
 
@@ -28,10 +39,6 @@ class Expansion(StrEnum):
     NEIGHBOURS = "neighbours"
 
 
-def _several(text: str) -> Any:
-    return typer.Option(help=f"{text} May be given more than once.")
-
-
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="Words, a part number, an error code, a question.")],
@@ -46,14 +53,11 @@ def search(
     vector_weight: Annotated[
         float | None, typer.Option(min=0, help="Weight of the meaning.")
     ] = None,
-    space: Annotated[
-        str | None,
-        typer.Option(help="An embedding space (`rag spaces list`); default: the active one."),
-    ] = None,
-    source_type: Annotated[list[str] | None, _several("Only files of this type: pdf.")] = None,
-    tag: Annotated[list[str] | None, _several("Only sources with this tag.")] = None,
-    document: Annotated[list[str] | None, _several("Only this file: name, path or hash.")] = None,
-    language: Annotated[list[str] | None, _several("Only documents in this language: ko.")] = None,
+    space: SpaceOption = None,
+    source_type: SourceTypeOption = None,
+    tag: TagOption = None,
+    document: DocumentOption = None,
+    language: LanguageOption = None,
     pages: Annotated[
         str | None, typer.Option(metavar="FIRST-LAST", help="Only these pages: 12, 3-9, 40-.")
     ] = None,
@@ -63,10 +67,7 @@ def search(
     before: Annotated[
         datetime | None, typer.Option(help="Only documents ingested before this day (UTC).")
     ] = None,
-    where: Annotated[
-        list[str] | None,
-        _several("Condition on metadata: key=value, key=a|b, key>=5, key<=9, key=3..7."),
-    ] = None,
+    where: WhereOption = None,
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Leave out results of less relevance.")
     ] = None,

@@ -89,7 +89,7 @@ def sync_progress(enabled: bool) -> Iterator[Progress | None]:
         def log(step: Step) -> None:
             if step.stage == "chunk_embeddings" and step.documents:
                 done["documents"] += step.documents
-                err.print(f"{done['documents']} documents embedded")
+                err.print(f"{counted(done['documents'], 'document')} embedded")
 
         with listening(log):
             yield None

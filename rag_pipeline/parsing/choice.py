@@ -34,7 +34,7 @@ from rag_pipeline.parsing.document_ai.ranges import describe_pages
 from rag_pipeline.parsing.document_ai.requests import add_ons
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.text import detect_language
-from rag_pipeline.usage import Usage, estimate_usd
+from rag_pipeline.usage import Usage
 
 UNREADABLE_FULL = 0.10
 GARBAGE_FULL = 0.60
@@ -85,10 +85,6 @@ class Choice:
         if self.add_ons:
             found.append(Usage("document_ai", "ocr_add_on", "parse", pages=self.add_ons * pages))
         return found
-
-    def estimated_usd(self, prices: Mapping[str, float] | None = None) -> float:
-        """Estimated cost in US dollars, if no reply is stored."""
-        return sum(estimate_usd(usage, prices) or 0.0 for usage in self.usage())
 
     def describe(self) -> str:
         """One line for people.

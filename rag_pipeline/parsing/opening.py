@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ from rag_pipeline.errors import (
 HEADER_WINDOW = 1024
 """Readers accept `%PDF-` anywhere in the first 1024 bytes (ISO 32000-1, annex H, note 13)."""
 _TAIL_WINDOW = 2048
+PDFIUM_LOCK = threading.RLock()
+"""Held by whoever calls PDFium where other threads of the process may: it is not thread-safe, not
+even over different documents."""
 
 _SIGNATURES = (
     (b"PK\x03\x04", "a ZIP archive (perhaps DOCX, XLSX, PPTX or EPUB)"),

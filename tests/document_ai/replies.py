@@ -16,6 +16,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_pipeline.parsing.opening import PDFIUM_LOCK
+
 PIXELS = 2
 """Pixels of a reply for each point."""
 Box = tuple[float, float, float, float]
@@ -138,12 +140,13 @@ def make_manual(path: Path, pages: int) -> Path:
 
 def page_codes(content: bytes) -> list[int]:
     """Which pages of `make_manual` a PDF holds."""
-    pdf = pdfium.PdfDocument(content)
     found = []
-    for page in pdf:
-        text = page.get_textpage().get_text_range()
-        found.append(int(text.split("code PG-")[1][:3]))
-    pdf.close()
+    with PDFIUM_LOCK:  # called by the server's threads
+        pdf = pdfium.PdfDocument(content)
+        for page in pdf:
+            text = page.get_textpage().get_text_range()
+            found.append(int(text.split("code PG-")[1][:3]))
+        pdf.close()
     return found
 
 

@@ -21,6 +21,8 @@ from google.protobuf import any_pb2, duration_pb2
 from google.protobuf.json_format import MessageToDict
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
+from rag_pipeline.parsing.opening import PDFIUM_LOCK
+
 SERVICE = "google.cloud.documentai.v1.DocumentProcessorService"
 Change = Callable[[Any], None]
 
@@ -241,9 +243,10 @@ class DocumentAiServer:
 def _page_count(content: bytes) -> int:
     if b"%PDF-" not in content[:1024]:
         return 1
-    pdf = pdfium.PdfDocument(content)
-    count = len(pdf)
-    pdf.close()
+    with PDFIUM_LOCK:
+        pdf = pdfium.PdfDocument(content)
+        count = len(pdf)
+        pdf.close()
     return count
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ import pypdfium2 as pdfium
 
 from rag_pipeline.errors import DamagedPdfError, EmptyFileError, ParseError
 from rag_pipeline.parsing.ocr import has_ink
-from rag_pipeline.parsing.opening import HEADER_WINDOW, open_pdf
+from rag_pipeline.parsing.opening import HEADER_WINDOW, PDFIUM_LOCK, open_pdf
 from rag_pipeline.parsing.outline import Entry, read_outline
 from rag_pipeline.text import one_line
 
@@ -89,7 +88,6 @@ class SourceFile:
     title: str | None = None
     outline: list[Entry] = field(default_factory=list)
     pdf: pdfium.PdfDocument | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def is_pdf(self) -> bool:
@@ -100,7 +98,7 @@ class SourceFile:
         """A PDF of just these pages, in this order, numbered from 1."""
         if self.pdf is None:
             raise ParseError("an image cannot be split", document=self.name)
-        with self._lock:
+        with PDFIUM_LOCK:
             part = pdfium.PdfDocument.new()
             try:
                 part.import_pages(self.pdf, [page - 1 for page in pages])
@@ -119,32 +117,32 @@ class SourceFile:
         """Does the page show more than a plain field? Images are taken to show something."""
         if self.pdf is None:
             return True
-        with self._lock:
-            try:
-                opened = self.pdf[page - 1]
-            except pdfium.PdfiumError:
-                return False
-            try:
-                return has_ink(opened)
-            finally:
-                opened.close()
+        with self._opened(page) as opened:
+            return opened is not None and has_ink(opened)
 
     def has_text_layer(self, page: int) -> bool:
         """Does the page of a PDF carry text that needs no recognition?"""
-        if self.pdf is None:
-            return False
-        with self._lock:
-            try:
-                opened = self.pdf[page - 1]
-            except pdfium.PdfiumError:
+        with self._opened(page) as opened:
+            if opened is None:
                 return False
-            try:
-                text_page = opened.get_textpage()
-                text = text_page.get_text_bounded()  # what lies outside is not seen
-                text_page.close()
-            finally:
-                opened.close()
+            text_page = opened.get_textpage()
+            text = text_page.get_text_bounded()  # what lies outside is not seen
+            text_page.close()
         return sum(map(str.isalnum, text)) >= TEXT_LAYER_CHARACTERS
+
+    @contextmanager
+    def _opened(self, page: int) -> Iterator[pdfium.PdfPage | None]:
+        """Lend a page of the PDF to one thread at a time; None where it cannot be loaded."""
+        with PDFIUM_LOCK:
+            try:
+                opened = self.pdf[page - 1] if self.pdf is not None else None
+            except pdfium.PdfiumError:
+                opened = None
+            try:
+                yield opened
+            finally:
+                if opened is not None:
+                    opened.close()
 
 
 @contextmanager
