@@ -12,12 +12,22 @@ SELECT
     d.failure_count,
     d.chunk_count = coalesce(h.chunks, 0) AND coalesce(h.chunks, 0) = coalesce(h.vectors, 0)
         AS is_intact,
-    ARRAY(SELECT s.uri FROM source AS s WHERE s.source_hash = d.source_hash ORDER BY s.uri) AS uris,
-    ARRAY(SELECT s.root FROM source AS s WHERE s.source_hash = d.source_hash ORDER BY s.uri)
-        AS roots,
+    f.uris,
+    f.roots,
     d.page_count,
-    (SELECT max(s.size) FROM source AS s WHERE s.source_hash = d.source_hash) AS size
+    f.size
 FROM document AS d
+INNER JOIN (
+    SELECT
+        s.source_hash,
+        array_agg(s.uri ORDER BY s.uri) AS uris,
+        array_agg(s.root ORDER BY s.uri) AS roots,
+        max(s.size) AS size
+    FROM source AS s
+    WHERE NOT starts_with(s.root, 'relational:')
+        AND (:source_hashes::text[] IS NULL OR s.source_hash = ANY(:source_hashes))
+    GROUP BY s.source_hash
+) AS f ON f.source_hash = d.source_hash
 LEFT JOIN (
     SELECT c.source_hash, count(*) AS chunks, count(ce.chunk_id) AS vectors
     FROM chunk AS c
@@ -25,11 +35,7 @@ LEFT JOIN (
     WHERE :source_hashes::text[] IS NULL OR c.source_hash = ANY(:source_hashes)
     GROUP BY c.source_hash
 ) AS h ON h.source_hash = d.source_hash
-WHERE (:source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes))
-    AND EXISTS (
-        SELECT 1 FROM source AS s
-        WHERE s.source_hash = d.source_hash AND NOT starts_with(s.root, 'relational:')
-    );
+WHERE :source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes);
 
 -- name: lock_document(source_hash)^
 -- Serialises landings of one document; no row means that its file is gone.
