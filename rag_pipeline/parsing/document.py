@@ -25,7 +25,7 @@ from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import detect_language, one_line
 from rag_pipeline.usage import Usage
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 """Part of the fingerprint of parsed documents: a new value parses all of them again."""
 _LANGUAGE_SAMPLE = 40_000
 

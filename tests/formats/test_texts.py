@@ -13,7 +13,7 @@ from rag_pipeline.parsing.formats.decoding import decode
 from rag_pipeline.parsing.formats.filetype import file_type
 from rag_pipeline.parsing.formats.flow import Element, blocks_of, covered_grid
 from rag_pipeline.parsing.formats.markup import parse_html, read_markup
-from rag_pipeline.parsing.formats.plain import read_csv, read_source_code, text_elements
+from rag_pipeline.parsing.formats.plain import read_csv, read_source_code, read_text, text_elements
 from rag_pipeline.parsing.formats.rtf import read_rtf
 from rag_pipeline.settings import ParsingSettings, StructureSettings
 from rag_pipeline.structure import headings_of, infer_structure
@@ -115,6 +115,21 @@ def test_source_code_loses_no_line(text: str) -> None:
     found = read_source_code(text.encode(), "python").elements
     lines = [line for element in found for line in element.text.split("\n") if line.strip()]
     assert lines == [line for line in text.split("\n") if line.strip()]
+
+
+def test_form_feeds_end_pages() -> None:
+    reading = read_text(
+        b"Pump\n====\n\nfirst page\n\fsecond page\n\nFilter\n====\n\f\fthe fourth\n\f"
+    )
+    found = [(element.text, element.page, element.level) for element in reading.elements]
+    assert found == [
+        ("Pump", 1, 1),
+        ("first page", 1, None),
+        ("second page", 2, None),
+        ("Filter", 2, 1),
+        ("the fourth", 4, None),
+    ]
+    assert reading.page_count == 4
 
 
 @given(st.lists(st.text(alphabet="ab 1.-\n#*", min_size=1, max_size=40), max_size=8))

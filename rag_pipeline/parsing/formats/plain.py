@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 
 from rag_pipeline.parsing.formats.decoding import decode
 from rag_pipeline.parsing.formats.flow import Element, Reading, table
@@ -22,19 +23,26 @@ _DELIMITERS = ",;\t|"
 
 
 def read_text(data: bytes) -> Reading:
-    """Paragraphs between blank lines; items of lists each for themselves.
+    """Paragraphs between blank lines; items of lists each for themselves; form feeds end pages.
 
     What is a heading is left to the rules of structure, but for titles underlined by `====` or
     `----`, which plain text has for that.
     """
     decoded = decode(data)
-    return Reading(text_elements(decoded.text), warnings=decoded.warnings)
-
-
-def text_elements(text: str) -> list[Element]:
-    """Elements of plain text."""
-    elements: list[Element] = []
+    pages = decoded.text.removesuffix("\f").split("\f")
     underlines: list[str] = []
+    elements = [
+        replace(element, page=number)
+        for number, page in enumerate(pages, start=1)
+        for element in text_elements(page, underlines)
+    ]
+    return Reading(elements, page_count=len(pages), warnings=decoded.warnings)
+
+
+def text_elements(text: str, underlines: list[str] | None = None) -> list[Element]:
+    """Elements of plain text; `underlines` are the marks of titles so far, by level."""
+    elements: list[Element] = []
+    underlines = [] if underlines is None else underlines
     for lines in _paragraphs(text):
         if len(lines) >= 2 and (level := _underlined(lines, underlines)):
             elements.append(Element(lines[0].strip(), level=level))
