@@ -66,6 +66,17 @@ def read_pages(
             c.FPDF_ClosePage(previous)
 
 
+def read_page(pdf: pdfium.PdfDocument, index: int) -> PageContent | pdfium.PdfiumError:
+    """Return the content of one page (from 0), or the error where it cannot be loaded."""
+    page = c.FPDF_LoadPage(pdf.raw, index)
+    if not page:
+        return pdfium.PdfiumError("the page cannot be loaded")
+    try:
+        return _read(page, index, None, TextReader(), GraphicsReader())
+    finally:
+        c.FPDF_ClosePage(page)
+
+
 def _read(
     page: Any,
     index: int,
