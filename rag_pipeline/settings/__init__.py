@@ -34,6 +34,12 @@ from rag_pipeline.settings.queries import (
 )
 from rag_pipeline.settings.reference import SettingDescription, describe_settings
 from rag_pipeline.settings.section import Section
+from rag_pipeline.settings.serving import (
+    TOKEN_PREFIX,
+    McpSettings,
+    ServeSettings,
+    TokenSettings,
+)
 from rag_pipeline.settings.sources import (
     DEFAULT_EXCLUDE,
     DEFAULT_INCLUDE,
@@ -54,6 +60,7 @@ __all__ = [
     "OTHER_VARIABLES",
     "SETTINGS_FILE",
     "SOURCE_CODE",
+    "TOKEN_PREFIX",
     "AnsweringSettings",
     "ChatSettings",
     "ChunkingSettings",
@@ -61,6 +68,7 @@ __all__ = [
     "DocumentAiSettings",
     "EmbeddingSettings",
     "EvaluationSettings",
+    "McpSettings",
     "ParserName",
     "ParsingSettings",
     "RelationalSettings",
@@ -69,12 +77,14 @@ __all__ = [
     "SearchSettings",
     "SearchWeights",
     "Section",
+    "ServeSettings",
     "SettingDescription",
     "Settings",
     "SourceSettings",
     "StrategyName",
     "StructureSettings",
     "SyncSettings",
+    "TokenSettings",
     "WebSettings",
     "chat_provider",
     "describe_settings",

@@ -26,6 +26,7 @@ from rag_pipeline.settings.models import (
 )
 from rag_pipeline.settings.queries import AnsweringSettings, EvaluationSettings, SearchSettings
 from rag_pipeline.settings.section import Section
+from rag_pipeline.settings.serving import TOKEN_PREFIX, McpSettings, ServeSettings
 from rag_pipeline.settings.sources import RelationalSettings, SourceSettings, WebSettings
 
 SETTINGS_FILE = "rag.toml"
@@ -97,6 +98,8 @@ class Settings(BaseSettings):
         default=EvaluationSettings(), description="What retrieval must reach"
     )
     sync: SyncSettings = Field(default=SyncSettings(), description="How a sync runs")
+    serve: ServeSettings = Field(default=ServeSettings(), description="The page and the API")
+    mcp: McpSettings = Field(default=McpSettings(), description="Tools for agents")
     web: WebSettings = Field(default=WebSettings(), description="Web pages as sources")
     prices: dict[str, float] = Field(
         default={},
@@ -205,7 +208,9 @@ def _refuse_unknown_variables() -> None:
     for name in os.environ:
         field = name.removeprefix("RAG_").split("__")[0].lower()
         if name.startswith("RAG_") and not (
-            name in OTHER_VARIABLES or field in Settings.model_fields
+            name in OTHER_VARIABLES
+            or name.startswith(TOKEN_PREFIX)
+            or field in Settings.model_fields
         ):
             raise SettingsError(
                 f"the environment variable {name} names no setting", hint="see docs/settings.md"

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from rag_pipeline.settings.project import Settings
+from rag_pipeline.settings.serving import TokenSettings
 from rag_pipeline.settings.sources import RelationalSettings, SourceSettings
 
 
@@ -29,6 +30,7 @@ def describe_settings() -> list[SettingDescription]:
         *_describe(Settings, ""),
         *_describe(SourceSettings, "sources."),
         *_describe(RelationalSettings, "relational."),
+        *_describe(TokenSettings, "serve.tokens."),
     ]
 
 
