@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select
 
 from rag_pipeline.relational.connecting import reading
-from rag_pipeline.relational.interpret import Interpreter
+from rag_pipeline.relational.interpretation.interpret import interpret
+from rag_pipeline.relational.interpretation.question import Question
 from rag_pipeline.relational.joins import NotComputableError
 from rag_pipeline.relational.lexicon import units
 from rag_pipeline.relational.mentions import Namer, Place
@@ -86,7 +87,7 @@ class ExactAnswerer:
         pieces = self._cutter.cut(question, parts, values)
         if self._flags is None:
             self._flags = _flag_columns(connection, self._schema)
-        return Interpreter(self._schema, self._namer, pieces, values, self._flags).query()
+        return interpret(Question(self._schema, self._namer, pieces, values, self._flags))
 
     def _run(self, connection: Connection, question: str, query: Query) -> ExactAnswer:
         dialect = connection.dialect

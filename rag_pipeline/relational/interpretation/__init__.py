@@ -1,0 +1,1 @@
+"""Questions for numbers, read against a schema."""
