@@ -62,7 +62,9 @@ class PageRenderer:
                 scale = min(width / points_wide, MAX_SIDE / points_high)
                 if not math.isfinite(scale):
                     raise ValueError("it has no size")
-                return opened.render(scale=scale, rev_byteorder=True).to_pil().convert("RGB")
+                drawn = opened.render(scale=scale, rev_byteorder=True).to_pil()
+                assert isinstance(drawn, Image.Image)
+                return drawn.convert("RGB")
             except (pdfium.PdfiumError, ValueError, ZeroDivisionError, MemoryError) as error:
                 raise ParseError(
                     f"the page cannot be drawn ({error})", document=self._document, page=page
