@@ -28,11 +28,15 @@ def inspect(
     out: Annotated[
         Path | None, typer.Option(file_okay=False, help="Write NAME.json and NAME.md there.")
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page to look at: pictures, boxes, text, outline, chunks."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what the parser and the rules make of files; needs no database.
 
-    Example: rag inspect manual.pdf --explain
+    Example: rag inspect manual.pdf --html manual.html
     """
     from rag_pipeline.console import inspection, output
 
@@ -43,10 +47,15 @@ def inspect(
     stems = [file.stem for file in files]
     if out is not None and len(set(stems)) < len(stems):
         raise SettingsError("two files have the same name", hint="write them to two folders")
+    if html is not None and len(files) > 1 and not html.is_dir():
+        raise SettingsError(f"{html} is one file", hint="name a folder for several documents")
     failed = False
     results: list[dict[str, Any]] = []
     for file in files:
         try:
+            if html is not None:
+                _write_page(file, settings, html)
+                continue
             found = inspection.inspect_file(file, settings, keep_furniture=keep_furniture)
         except DocumentError as error:
             output.print_error(str(error))
@@ -64,6 +73,14 @@ def inspect(
         output.print_json(results[0] if len(files) == 1 else results)
     if failed:
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
+
+
+def _write_page(file: Path, settings: Settings, html: Path) -> None:
+    from rag_pipeline.console import inspection_page, output
+
+    target = html / f"{file.name}.html" if html.is_dir() else html
+    size = inspection_page.write_inspection_page(file, settings, target)
+    output.out.print(f"{output.safe(target)} [dim]{size / 1e6:.1f} MB[/]")
 
 
 @app.command()
