@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,13 @@ def served(module: str) -> Iterator[str]:
         process.wait()
 
 
-def arguments(description: str | None) -> Namespace:
-    """Parse `--quick` and `--json`, which every benchmark takes."""
+def arguments(description: str | None, parts: Sequence[str] = ()) -> Namespace:
+    """Parse `--quick` and `--json`, which every benchmark takes; `--only` where it has parts."""
     parser = ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="a part of the data, < 2 minutes")
     parser.add_argument("--json", action="store_true", help="figures by name, as JSON")
+    if parts:
+        parser.add_argument("--only", choices=parts, help="one part of it")
     return parser.parse_args()
 
 

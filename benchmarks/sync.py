@@ -1,6 +1,6 @@
 """Syncs: how long nothing, one change and everything take, beside four peers; and after kills.
 
-    python -m benchmarks.sync [--quick] [--json]
+    python -m benchmarks.sync [--quick] [--json] [--only many|ingest|share|memory|faults]
 
 `RAG_BENCH_PYTHON` names an environment with the peers (see `benchmarks.sync_peers`); where it is
 not set, their rows are left out. The embedder is a stub everywhere. Stores lie in a folder of the
@@ -45,14 +45,21 @@ COLUMNS = ["what", "engine", "seconds", "CPU seconds", "figure", "unit", "ratio"
 
 def main() -> None:
     """Measure everything and print one table."""
-    options = arguments(__doc__)
+    parts = {
+        "many": _many,
+        "ingest": _first_ingest,
+        "share": _share,
+        "memory": _memory,
+        "faults": _faults,
+    }
+    options = arguments(__doc__, tuple(parts))
     base = Path(tempfile.gettempdir()) / "rag_benchmark_sync"
     rows: Rows = []
     figures: Figures = {}
-    parts = [_many, _first_ingest, _share, _faults]
     with served("benchmarks.sync_project") as service:
-        for part in parts:
-            part(base, service, options.quick, rows, figures)
+        for name, part in parts.items():
+            if options.only in (None, name):
+                part(base, service, options.quick, rows, figures)
     print_report("Syncs", COLUMNS, rows, figures, options.json)
 
 
@@ -82,7 +89,7 @@ def _many(base: Path, service: str, quick: bool, rows: Rows, figures: Figures) -
         "no_op_seconds": nothing.wall,
         "no_op_cpu_seconds": nothing.cpu,
         "no_op_rows_written": written,
-        "no_op_peak_mb": nothing.peak_mb,
+        "no_op_peak_mb": nothing.main_mb,
         "one_changed_seconds": one.wall,
         "one_changed_cpu_seconds": one.cpu,
         "unchanged_300_seconds_beyond_start": beyond,
@@ -231,6 +238,23 @@ def _share(base: Path, service: str, quick: bool, rows: Rows, figures: Figures) 
         "dagster_cpu_ms_a_document": share[1],
         "definitions_load_seconds": load,
     }
+
+
+def _memory(base: Path, service: str, quick: bool, rows: Rows, figures: Figures) -> None:
+    """The peak of memory in first syncs of few and of many documents of one page."""
+    for count in (50, 200) if quick else (500, 2_000):
+        folder = base / "memory"
+        shutil.rmtree(folder, ignore_errors=True)
+        make_documents(folder / "manuals", range(count))
+        project = Project(folder / "project", service)
+        measured = project.sync(str(folder / "manuals"))
+        project.stop()
+        for what, megabytes in (("process", measured.main_mb), ("worker", measured.worker_mb)):
+            row = _row(
+                f"first sync of {count:,}, {what}", measured, megabytes, "MB at most", "flat"
+            )
+            rows.append(row)
+            figures[f"peak_mb_{what}_{count}_documents"] = megabytes
 
 
 def _faults(base: Path, service: str, quick: bool, rows: Rows, figures: Figures) -> None:

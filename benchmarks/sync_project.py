@@ -38,8 +38,10 @@ class Measured:
 
     wall: float
     cpu: float
-    peak_mb: float
-    """Of the process and its workers together, sampled."""
+    main_mb: float
+    """Peak resident memory of the process, sampled."""
+    worker_mb: float
+    """The same of its largest worker."""
     summary: dict[str, Any]
 
 
@@ -93,14 +95,33 @@ class Project:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
         process = self.start("sync", *arguments, "--json")
-        peak = PeakMemory(process.pid)
+        watch = Watch(process.pid)
         out, err = process.communicate()
         wall = time.perf_counter() - start
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if process.returncode != 0:
             sys.exit(f"rag sync ended with {process.returncode}: {err}")
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return Measured(wall, cpu, peak.megabytes(), json.loads(out))
+        own = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        cpu = own + sum(watch.worker_seconds.values())
+        return Measured(wall, cpu, watch.main_mb, watch.worker_mb, json.loads(out))
+
+    def python(self, code: str, *arguments: str) -> str:
+        """Run code in a process of its own; return the last line that it prints."""
+        script = self.folder / "script.py"
+        # A module with a guard: the workers' forkserver imports it again.
+        body = "".join(f"    {line}\n" for line in code.strip().splitlines())
+        script.write_text(f'if __name__ == "__main__":\n{body}', encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, str(script), *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            sys.exit(done.stderr)
+        return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
 
     def writes(self) -> int:
         """Rows written since the database was made, as Postgres counts them."""
@@ -120,31 +141,34 @@ class Project:
         embedded.stop(self.settings.data_path)
 
 
-class PeakMemory(threading.Thread):
-    """Samples the resident memory of a process and its descendants."""
+class Watch(threading.Thread):
+    """Samples the memory of a process and its workers, and the workers' CPU seconds.
+
+    The workers' seconds are in no sum of the system's: nobody waits for the process that forks
+    them.
+    """
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
         self._process = psutil.Process(pid)
-        self._peak = 0
+        self.main_mb = 0.0
+        self.worker_mb = 0.0
+        self.worker_seconds: dict[int, float] = {}
         self.start()
 
     def run(self) -> None:
         """Sample until the process has ended."""
         while True:
             try:
-                family = [self._process, *self._process.children(recursive=True)]
-                total = sum(process.memory_info().rss for process in family)
+                self.main_mb = max(self.main_mb, self._process.memory_info().rss / 2**20)
+                for worker in self._process.children(recursive=True):
+                    self.worker_mb = max(self.worker_mb, worker.memory_info().rss / 2**20)
+                    times = worker.cpu_times()
+                    self.worker_seconds[worker.pid] = times.user + times.system
             except psutil.Error:
                 if not self._process.is_running():
                     return
-                continue
-            self._peak = max(self._peak, total)
             time.sleep(0.2)
-
-    def megabytes(self) -> float:
-        """The highest sum that was seen."""
-        return self._peak / 2**20
 
 
 def make_documents(folder: Path, numbers: range, *, edition: int = 1) -> None:

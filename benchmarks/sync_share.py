@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
@@ -73,7 +71,7 @@ def dagster_share(folder: Path, service: str, manuals: Path, count: int) -> tupl
             pass  # the server runs before the clock does
         before = sum(os.times()[2:4])
         if name == "plain":
-            seconds.append(float(_python(project, PLAIN, str(manuals))))
+            seconds.append(float(project.python(PLAIN, str(manuals))))
         else:
             seconds.append(project.sync(str(manuals)).summary["seconds"])
         cpu.append(sum(os.times()[2:4]) - before)
@@ -85,26 +83,7 @@ def definitions_load(folder: Path, count: int) -> float:
     """Return the seconds from the first import to the partition keys, in a process of its own."""
     project = Project(folder, "http://127.0.0.1:1")
     if not (folder / ".rag" / "dagster").is_dir():
-        _python(project, FILL.replace("COUNT", str(count)))
-    seconds, keys = _python(project, LOAD).split()
+        project.python(FILL.replace("COUNT", str(count)))
+    seconds, keys = project.python(LOAD).split()
     assert int(keys) == count
     return float(seconds)
-
-
-def _python(project: Project, code: str, *arguments: str) -> str:
-    """Run code in a process of its own; return what it prints."""
-    script = project.folder / "script.py"
-    # A module with a guard: the workers' forkserver imports it again.
-    body = "".join(f"    {line}\n" for line in code.strip().splitlines())
-    script.write_text(f'if __name__ == "__main__":\n{body}', encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(script), *arguments],
-        env=project.environment,
-        cwd=project.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        sys.exit(done.stderr)
-    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
