@@ -2,20 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from rag_pipeline.evaluation import (
-    Evaluation,
-    check_thresholds,
-    current_settings,
-    evaluate,
-    read_questions,
-    write_report,
-)
 from rag_pipeline.sync.fingerprints import EMBEDDINGS
 from resources import DatabaseResource, SettingsResource
+
+if TYPE_CHECKING:
+    from rag_pipeline.evaluation import Evaluation
 
 CHECKS = {
     "recall_at_5": "Mean share of the gold among the first five (evaluation.min_recall_at_5).",
@@ -43,6 +38,15 @@ def retrieval_evaluation(
     The checks compare recall@5, MRR and p95 latency with the thresholds in rag.toml. The report is
     under `.rag/evaluation`.
     """
+    # Here, and not above: searching and answering are no part of a sync, which loads all assets.
+    from rag_pipeline.evaluation import (
+        check_thresholds,
+        current_settings,
+        evaluate,
+        read_questions,
+        write_report,
+    )
+
     loaded = settings.load()
     if loaded.evaluation.questions is None:
         raise dg.Failure(
@@ -79,7 +83,7 @@ def retrieval_evaluation(
     )
 
 
-def _metadata(evaluation: Evaluation) -> dict[str, dg.MetadataValue[Any]]:
+def _metadata(evaluation: "Evaluation") -> dict[str, dg.MetadataValue[Any]]:
     """Return the figures that the UI plots from one materialization to the next."""
     values = evaluation.by_group["all"]
     names = ("recall@1", "recall@5", "recall@10", "precision@5", "MRR", "nDCG@10")

@@ -10,12 +10,15 @@ from __future__ import annotations
 import ipaddress
 import socket
 from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
-
-import httpx
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import WebSettings
+
+if TYPE_CHECKING:
+    import httpx
 
 MAX_REDIRECTS = 5
 _HEADERS = {"User-Agent": "rag_pipeline (+document sync)", "Accept": "text/html,*/*;q=0.8"}
@@ -41,6 +44,8 @@ def fetch_page(url: str, settings: WebSettings, known_etag: str = "") -> WebPage
     Raises `PageGoneError` where it is gone, and `SourceError` where it cannot be fetched: a refused
     address, too large, too slow, an error of the server.
     """
+    import httpx  # here, since few syncs have web pages and all would wait for it
+
     address = url
     for _ in range(MAX_REDIRECTS + 1):
         try:
@@ -69,9 +74,9 @@ def fetch_page(url: str, settings: WebSettings, known_etag: str = "") -> WebPage
 
 def _page(url: str, response: httpx.Response, settings: WebSettings) -> WebPage:
     status = response.status_code
-    if status == httpx.codes.NOT_MODIFIED:
+    if status == HTTPStatus.NOT_MODIFIED:
         return WebPage(None)
-    if status in (httpx.codes.NOT_FOUND, httpx.codes.GONE):
+    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
         raise PageGoneError(f"{url} is gone (status {status})")
     if not response.is_success:
         raise SourceError(
