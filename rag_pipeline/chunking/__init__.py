@@ -17,7 +17,7 @@ from rag_pipeline.chunking.tokens import CountTokens, TokenCounter
 from rag_pipeline.settings import ChunkingSettings
 from rag_pipeline.text import one_line
 
-CHUNKING_VERSION = "2"
+CHUNKING_VERSION = "3"
 """Raised with every change that may change chunks: stored documents are then stale."""
 
 STRATEGIES: dict[str, Strategy] = {

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from rag_pipeline.chunking.assemble import ChunkDraft
+from rag_pipeline.chunking.assemble import ChunkDraft, text_with_starts
 from rag_pipeline.chunking.blocks import Section, body_blocks, gather_sections
 from rag_pipeline.chunking.describe import describe_kind, describe_metadata
 from rag_pipeline.chunking.sentences import UNKNOWN
@@ -119,14 +119,18 @@ class Body:
         pieces = [piece for piece, _ in found]
         sections = {piece.section.number: piece.section.trail for piece in pieces}
         parts: list[str] = []
+        before: list[int] = []
         for piece, text in found:
+            before.append(len(parts) + 1)  # the joiner comes first
             if text:
                 parts += [piece.joiner or "\n" if parts else "", text]
+        content, starts = text_with_starts(parts, before)
         return ChunkDraft(
             kind=kind or describe_kind([(piece, len(text)) for piece, text in found]),
             breadcrumb_trail=trails.common(list(sections.values())),
-            content="".join(parts).strip("\n").rstrip(),
+            content=content,
             boxes=[piece.block.box for piece in pieces],
+            starts=starts,
             metadata=describe_metadata(pieces),
         )
 

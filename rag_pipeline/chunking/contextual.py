@@ -138,10 +138,12 @@ def _chunk_draft(draft: Draft, trails: Trails) -> ChunkDraft:
     pieces = draft.pieces
     # A heading handed down from above does not widen the trail to what lies above the text.
     sections = {piece.section.number: piece.section for piece in pieces}
+    content, starts = draft.content()
     return ChunkDraft(
         kind=describe_kind([(piece, piece.tokens) for piece in pieces]),
         breadcrumb_trail=trails.common([section.trail for section in sections.values()]),
-        content=draft.content(),
+        content=content,
         boxes=[piece.block.box for piece in pieces],
+        starts=starts,
         metadata=describe_metadata(pieces),
     )

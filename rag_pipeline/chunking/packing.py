@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from rag_pipeline.chunking.assemble import text_with_starts
 from rag_pipeline.chunking.sentences import UNKNOWN
 from rag_pipeline.chunking.splitting import Fragment, shorten, split_texts
 from rag_pipeline.chunking.tokens import TokenCounter
@@ -51,14 +52,16 @@ class Draft:
         self.pieces.extend(pieces)
         self.tokens += cost
 
-    def content(self) -> str:
-        """The text: pieces in order, repeated context where the piece that needs it begins.
+    def content(self) -> tuple[str, list[int]]:
+        """The text, and where in it each piece begins.
 
-        The heading of the section that the draft begins in goes to the top.
+        Pieces in order, repeated context where the piece that needs it begins. The heading of the
+        section that the draft begins in goes to the top.
         """
         emitted = {piece.key for piece in self.pieces}
         top: list[str] = []
         parts: list[str] = []
+        before: list[int] = []
         context: Context | None = None
         for piece in self.pieces:
             joiner = piece.joiner
@@ -73,10 +76,10 @@ class Draft:
                     else:
                         parts += ["\n\n" if joiner == "\n\n" else "\n", repeated.text]
                         joiner = joiner or "\n"
+            before.append(len(parts) + 1)  # the joiner comes first
             if piece.text:
                 parts += [joiner if parts else "", piece.text]
-        parts[:0] = top
-        return "".join(parts).strip("\n").rstrip()
+        return text_with_starts(top + parts, [len(top) + count for count in before])
 
 
 class Packer:

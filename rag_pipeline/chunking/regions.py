@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 Box = tuple[int, float, float, float, float]
 """Page from 1, x0, y0, x1, y1 as shares of the page, origin top left."""
@@ -11,15 +11,19 @@ _COLUMN_OVERLAP = 0.7
 _LARGEST_GAP = 0.02
 
 
-def merge_boxes(boxes: Iterable[Box]) -> list[dict[str, float | int]]:
+def merge_boxes(boxes: Sequence[Box], starts: Sequence[int]) -> list[dict[str, float | int]]:
     """Return the boxes as regions, neighbours in one column of a page made one.
+
+    `starts`: where the text of each box begins in the chunk's content; a region's text goes on to
+    the start of the next one.
 
     Two boxes that follow each other are one region when they share a page, their horizontal ranges
     agree (intersection over union ≥ .7) and the second begins below the first's top and at most
     2 % of the page below its end.
     """
     merged: list[list[float]] = []
-    for page, left, top, right, bottom in boxes:
+    begins: list[int] = []
+    for (page, left, top, right, bottom), start in zip(boxes, starts, strict=True):
         box = [page, *(min(1.0, max(0.0, edge)) for edge in (left, top, right, bottom))]
         if merged and _continues(merged[-1], box):
             last = merged[-1]
@@ -32,6 +36,7 @@ def merge_boxes(boxes: Iterable[Box]) -> list[dict[str, float | int]]:
             ]
         elif box not in merged[-8:]:
             merged.append(box)
+            begins.append(start)
     return [
         {
             "page": int(page),
@@ -39,8 +44,9 @@ def merge_boxes(boxes: Iterable[Box]) -> list[dict[str, float | int]]:
             "y0": round(top, 4),
             "x1": round(right, 4),
             "y1": round(bottom, 4),
+            "start": start,
         }
-        for page, left, top, right, bottom in merged
+        for (page, left, top, right, bottom), start in zip(merged, begins, strict=True)
     ]
 
 

@@ -177,6 +177,9 @@ def test_a_table_over_a_page_break_is_one_table_with_both_regions() -> None:
     ]
     assert (result.loc[0, "page_start"], result.loc[0, "page_end"]) == (1, 2)
     boxes = [(r["page"], r["y0"], r["y1"]) for r in result.loc[0, "regions"]]
+    content = result.loc[0, "content"]
+    begins = [content[r["start"] :].split("\n")[0] for r in result.loc[0, "regions"]]
+    assert begins[-2:] == ["| E2 | Hot oil |", "1 See the index."]
     assert (1, 0.8, 0.9) in boxes
     assert (2, 0.1, 0.2) in boxes
 

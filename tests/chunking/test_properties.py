@@ -155,9 +155,16 @@ def assert_invariants(
     )
 
     pages = set(frame["page_number"])
-    for regions, first, last in zip(
-        chunks["regions"], chunks["page_start"], chunks["page_end"], strict=True
+    for regions, first, last, content in zip(
+        chunks["regions"],
+        chunks["page_start"],
+        chunks["page_end"],
+        chunks["content"],
+        strict=True,
     ):
+        starts = [region["start"] for region in regions]
+        assert starts == sorted(starts)
+        assert starts[-1] <= len(content)
         on = [region["page"] for region in regions]
         assert (min(on), max(on)) == (first, last)
         assert set(on) <= pages
