@@ -111,8 +111,8 @@ class Chunks(pa.DataFrameModel):
     page_start: Series[int] = pa.Field(ge=1, description="First page, from 1")
     page_end: Series[int] = pa.Field(ge=1, description="Last page, from 1")
     regions: Series[object] = pa.Field(
-        description="Every page and box the text came from: [{page, x0, y0, x1, y1, start}]; start is "
-        "the offset in `content` where the box's text begins"
+        description="Every page and box the text came from: [{page, x0, y0, x1, y1, start}]; "
+        "start is the offset in `content` where the box's text begins"
     )
     content_hash: Series[str] = pa.Field(
         str_length={"min_value": 64, "max_value": 64},
