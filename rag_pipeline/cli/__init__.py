@@ -13,6 +13,7 @@ from rag_pipeline.cli import files
 from rag_pipeline.cli import sources
 from rag_pipeline.cli import relational
 from rag_pipeline.cli import spaces
+from rag_pipeline.cli import serving
 from rag_pipeline.cli import store
 
 # isort: on
@@ -26,6 +27,7 @@ __all__ = [
     "main",
     "queries",
     "relational",
+    "serving",
     "sources",
     "spaces",
     "store",

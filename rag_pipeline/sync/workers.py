@@ -78,7 +78,7 @@ class WorkerPool(Generic[Task, Result]):
     def _executor(self, workers: int) -> ProcessPoolExecutor:
         context = _WorkerContext()
         context.set_forkserver_preload(["rag_pipeline.sync.stages"])
-        return ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with_parent)
+        return ProcessPoolExecutor(workers, mp_context=context, initializer=die_with_parent)
 
 
 _hiding = threading.Lock()
@@ -114,8 +114,8 @@ def default_workers() -> int:
     return os.cpu_count() or 1
 
 
-def _die_with_parent() -> None:
-    """End this worker when the sync is killed: children of a forkserver outlive it otherwise."""
+def die_with_parent() -> None:
+    """End this worker when its parent is killed: children of a forkserver outlive it otherwise."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return

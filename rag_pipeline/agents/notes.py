@@ -1,0 +1,83 @@
+"""Notes of agents, kept as documents: files of the source `notes`, synced like any other.
+
+A folder for each bearer, whose readers are the bearer's principals: what an agent remembers is
+found by whoever may read what it reads.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rag_pipeline.errors import DocumentError, SourceError, SyncLockedError
+from rag_pipeline.serve.tokens import Bearer
+from rag_pipeline.system import RagSystem
+from rag_pipeline.text import one_line
+
+MAX_NOTE = 20_000
+"""Characters of a note."""
+MAX_TITLE = 200
+TAG = "notes"
+_LONGEST_NAME = 60
+PUBLIC = ("public",)
+
+
+class Notes:
+    """Keeps notes in the data folder of a project; `system` is the one that may write."""
+
+    def __init__(self, system: RagSystem) -> None:
+        self._system = system
+
+    def keep(self, title: str, text: str, bearer: Bearer) -> tuple[str, bool, str]:
+        """Write a note and embed it; return its file name, whether it is found now, and why not.
+
+        Raises `SourceError` where it cannot be written.
+        """
+        folder = self._system.settings.data_path / "notes" / bearer.name
+        name = f"{_stem(title)}-{uuid.uuid4().hex[:8]}.md"
+        _write(folder / name, _markdown(title, text, bearer))
+        readers = PUBLIC if bearer.principals is None else bearer.principals
+        try:
+            # Without waiting: a sync may take hours, and takes the note in once it is known.
+            with self._system.database.sync_lock():
+                pass
+        except SyncLockedError:
+            return name, False, "a sync is running; the next one takes the note in"
+        try:
+            added = self._system.add_directory(folder, tags=[TAG], readers=readers)
+        except DocumentError as error:
+            return name, False, str(error)
+        if name in added.failures:
+            return name, False, added.failures[name]
+        return name, True, "it is found by search from now on"
+
+
+def _markdown(title: str, text: str, bearer: Bearer) -> str:
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    return f"# {one_line(title)}\n\nNoted by {bearer.name} on {day}.\n\n{text.strip()}\n"
+
+
+def _stem(title: str) -> str:
+    """Return a title as the beginning of a file's name.
+
+    >>> _stem("Oil filter: QF-1142/B!"), _stem("../..")
+    ('oil-filter-qf-1142-b', 'note')
+    """
+    plain = unicodedata.normalize("NFC", title).lower()
+    words = re.findall(r"[^\W_]+", plain)
+    return "-".join(words)[:_LONGEST_NAME].strip("-") or "note"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise SourceError(
+            f"the note cannot be written: {error.strerror or error}", hint="check the data folder"
+        ) from error

@@ -1,0 +1,272 @@
+"""The application of `rag serve`: routes that check, ask, and answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
+from fastapi import Path as PathParameter
+from fastapi.responses import FileResponse, StreamingResponse
+from pydantic import StringConstraints
+
+from rag_pipeline.errors import RagError
+from rag_pipeline.serve import evaluations, problems, replies, requests
+from rag_pipeline.serve.guard import Access, Guard
+from rag_pipeline.serve.knowledge import Knowledge
+from rag_pipeline.serve.pictures import WIDTHS, Pictures
+from rag_pipeline.serve.problems import ProblemBody, ProblemError
+from rag_pipeline.serve.readers import Readers
+from rag_pipeline.settings import Settings
+
+PAGE_DIR = Path(__file__).parent / "page"
+PAGE_FILES = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/style.css": ("style.css", "text/css; charset=utf-8"),
+    "/app.js": ("app.js", "text/javascript; charset=utf-8"),
+}
+PUBLIC_PATHS = frozenset({*PAGE_FILES, "/api/health", "/api/openapi.json"})
+"""Answered without a token."""
+_PROBLEM = {"model": ProblemBody, "content": {problems.MEDIA_TYPE: {}}}
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {**_PROBLEM, "description": "Malformed"},
+    401: {**_PROBLEM, "description": "A token is needed, or is not known"},
+    403: {**_PROBLEM, "description": "Not allowed"},
+    404: {**_PROBLEM, "description": "There is no such thing"},
+    409: {**_PROBLEM, "description": "Several things are called so"},
+    413: {**_PROBLEM, "description": "Too large"},
+    422: {**_PROBLEM, "description": "A value is wrong"},
+    502: {**_PROBLEM, "description": "A service that is needed failed"},
+    503: {**_PROBLEM, "description": "The database cannot be reached"},
+}
+SourceHash = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$")]
+PageNumber = Annotated[int, PathParameter(ge=1, le=requests.MAX_PAGE)]
+DocumentName = Annotated[
+    str,
+    PathParameter(min_length=1, max_length=requests.MAX_NAME, description="A name or a hash"),
+    StringConstraints(pattern=r"^[^\x00]+$"),
+]
+_REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def create_app(settings: Settings, access: Access, readers: Readers, pictures: Pictures) -> Guard:
+    """Return the whole application behind its guard; `readers` and `pictures` are the caller's."""
+
+    @asynccontextmanager
+    async def limits(_: FastAPI) -> AsyncIterator[None]:
+        threads = anyio.to_thread.current_default_thread_limiter()
+        threads.total_tokens = settings.serve.max_concurrent
+        yield
+
+    app = FastAPI(
+        title="rag_pipeline",
+        version=version("rag-pipeline"),
+        description="Search and answers over technical documents, every score and statement with "
+        "its origin. See docs/serving.md.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=limits,
+        separate_input_output_schemas=False,
+    )
+    problems.add_handlers(app)
+    app.state.settings, app.state.readers, app.state.pictures = settings, readers, pictures
+    app.include_router(api)
+    app.include_router(page)
+    return Guard(app, access)
+
+
+def _reader(request: Request) -> Knowledge:
+    """Return the knowledge base as whoever asks may see it."""
+    readers: Readers = request.app.state.readers
+    return readers.knowledge_of(request.state.bearer.principals)
+
+
+def _pictures(request: Request) -> Pictures:
+    pictures: Pictures = request.app.state.pictures
+    return pictures
+
+
+Reader = Annotated[Knowledge, Depends(_reader)]
+Drawn = Annotated[Pictures, Depends(_pictures)]
+api = APIRouter(prefix="/api", responses=_PROBLEMS)
+page = APIRouter(include_in_schema=False)
+
+
+@api.get("/health")
+def health() -> replies.HealthReply:
+    """Tell that the server runs; needs no token and asks no database."""
+    return replies.HealthReply(status="ok", version=version("rag-pipeline"))
+
+
+@api.post("/search")
+def search(body: requests.SearchRequest, reader: Reader) -> replies.SearchReply:
+    """Find chunks by words and meaning, with every score's origin."""
+    return reader.search(body)
+
+
+@api.get("/search")
+def search_by_address(
+    query: Annotated[requests.SearchQuery, Query()], reader: Reader
+) -> replies.SearchReply:
+    """Find chunks; the same with its most used options in the address."""
+    return reader.search(query.as_request(reader.settings.search.weights.model_dump()))
+
+
+@api.post("/ask")
+def ask(body: requests.AskRequest, reader: Reader) -> replies.AnswerReply:
+    """Answer from the documents, every statement cited to page and box."""
+    return reader.ask(body)
+
+
+@api.post(
+    "/ask/stream",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "content": {"text/event-stream": {}},
+            "description": "Events `piece` (a string), then `answer` (as /api/ask) or `problem`",
+        }
+    },
+)
+def ask_in_pieces(body: requests.AskRequest, reader: Reader) -> StreamingResponse:
+    """Answer like `/api/ask`, as server-sent events, the text as it comes."""
+    return StreamingResponse(_events(reader, body), media_type="text/event-stream")
+
+
+@api.get("/sources")
+def sources(
+    query: Annotated[requests.SourcesQuery, Query()], reader: Reader
+) -> replies.SourcesReply:
+    """List the documents: how they are, and why some failed."""
+    return reader.sources(query)
+
+
+@api.get("/outline/{document}")
+def outline(document: DocumentName, reader: Reader) -> replies.OutlineReply:
+    """Return the headings of a document."""
+    return reader.outline(document)
+
+
+@api.get("/sections/{document}")
+def read_section(
+    document: DocumentName,
+    reader: Reader,
+    section: Annotated[requests.Name | None, Query(description="A trail, or a heading")] = None,
+    chunk_id: Annotated[int | None, Query(ge=1, le=requests.MAX_ID)] = None,
+) -> replies.SectionReply:
+    """Return the text of a section; without one, the document from its beginning (or a chunk) on."""
+    return reader.read_section(document, section, chunk_id)
+
+
+@api.get(
+    "/pages/{source_hash}/{page}",
+    response_class=Response,
+    responses={200: {"content": {"image/webp": {}}, "description": "The page, as it is seen"}},
+)
+def page_picture(
+    source_hash: SourceHash,
+    page: PageNumber,
+    reader: Reader,
+    pictures: Drawn,
+    width: Annotated[int, Query(ge=1, le=WIDTHS[-1], description="Pixels, at least")] = WIDTHS[2],
+) -> Response:
+    """Return a page as a picture; regions are shares of it."""
+    picture = pictures.picture(reader.find(source_hash), page, width)
+    # The same for ever: a file's content is in its address.
+    headers = {"Cache-Control": "private, max-age=86400, immutable"}
+    return Response(picture, media_type="image/webp", headers=headers)
+
+
+@api.get("/pages/{source_hash}/{page}/words")
+def words_of_page(
+    source_hash: SourceHash,
+    page: PageNumber,
+    reader: Reader,
+    pictures: Drawn,
+    q: Annotated[requests.Question | None, Query(description="Marks its words")] = None,
+) -> replies.WordsReply:
+    """Return the words of a page with their boxes; a scanned page has none."""
+    words = pictures.words(reader.find(source_hash), page)
+    marker = reader.marker(q) if q else None
+    return replies.WordsReply(
+        page=page,
+        words=[
+            replies.WordReply(
+                text=one.text,
+                x0=one.x0,
+                y0=one.y0,
+                x1=one.x1,
+                y1=one.y1,
+                is_hit=marker is not None and marker.hits(one.text),
+            )
+            for one in words
+        ],
+    )
+
+
+@api.get("/evaluation")
+def evaluation(reader: Reader) -> replies.EvaluationReply:
+    """Return the figures of the last `rag eval`."""
+    _check_sees_everything(reader)
+    return evaluations.last_evaluation(reader.settings)
+
+
+@api.get(
+    "/evaluation/report",
+    response_class=Response,
+    responses={200: {"content": {"text/html": {}}, "description": "The report of `rag eval`"}},
+)
+def evaluation_report(reader: Reader) -> Response:
+    """Return the whole report of the last `rag eval`."""
+    _check_sees_everything(reader)
+    html = evaluations.report(reader.settings)
+    if html is None:
+        raise ProblemError(404, "there is no report", "run `rag eval QUESTIONS.jsonl`")
+    return Response(
+        html,
+        media_type="text/html; charset=utf-8",
+        headers={"Content-Security-Policy": _REPORT_POLICY},
+    )
+
+
+def _check_sees_everything(reader: Knowledge) -> None:
+    """An evaluation names documents of all readers."""
+    if not reader.sees_everything:
+        raise ProblemError(403, "the evaluation covers more than you may read", None)
+
+
+def _events(reader: Knowledge, body: requests.AskRequest) -> Iterator[str]:
+    """Yield an answer as server-sent events; an error in the middle is one too."""
+    try:
+        for piece in reader.stream(body):
+            if isinstance(piece, str):
+                yield _event("piece", piece)
+            else:
+                yield _event("answer", piece.model_dump(mode="json"))
+    except RagError as error:
+        yield _event("problem", problems.problem_of(error).body())
+
+
+def _event(name: str, value: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
+
+
+def _add_page(path: str, file: str, media_type: str) -> None:
+    """Serve one file of the page."""
+
+    def serve() -> FileResponse:
+        return FileResponse(
+            PAGE_DIR / file, media_type=media_type, headers={"Cache-Control": "no-cache"}
+        )
+
+    page.add_api_route(path, serve, methods=["GET"])
+
+
+for _path, (_file, _media_type) in PAGE_FILES.items():
+    _add_page(_path, _file, _media_type)

@@ -1,0 +1,344 @@
+"""What one reader may see of the knowledge base: results, answers, outlines, sections, sources.
+
+All of it comes through one `RagSystem`, whose connections show a reader's rows only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from rag_pipeline.answering import Answer, AnswerStream
+from rag_pipeline.answering.answer import Citation
+from rag_pipeline.frames import TRAIL_SEPARATOR
+from rag_pipeline.serve import replies
+from rag_pipeline.serve.marking import Marker
+from rag_pipeline.serve.problems import ProblemError
+from rag_pipeline.serve.requests import AskRequest, SearchRequest, SourcesQuery
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.documents import DocumentRow, list_documents
+from rag_pipeline.store.queries import queries
+from rag_pipeline.store.sources import list_roots
+from rag_pipeline.structure import headings_of
+from rag_pipeline.sync.fingerprints import STRUCTURE
+from rag_pipeline.sync.refresh import current_plan
+from rag_pipeline.system import RagSystem
+
+SECTION_CHARACTERS = 20_000
+"""Of a section that is read at once; the rest is read from where it was cut."""
+
+
+@dataclass(frozen=True)
+class StoredDocument:
+    """A document as a reader finds it."""
+
+    source_hash: str
+    uris: list[str]
+    roots: list[str]
+    tags: list[str]
+    title: str | None
+    page_count: int | None
+    language: str | None
+    status: str
+    chunk_count: int
+    fingerprints: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return PurePath(self.uris[0]).name
+
+    @property
+    def is_pdf(self) -> bool:
+        """Whether its pages can be drawn; the file itself has the last word."""
+        return any(uri.lower().endswith(".pdf") for uri in self.uris)
+
+
+class Knowledge:
+    """A reader's knowledge base; `sees_everything` is whoever runs it. Safe to share by threads."""
+
+    def __init__(self, system: RagSystem, *, sees_everything: bool) -> None:
+        self.system = system
+        self.sees_everything = sees_everything
+
+    @property
+    def settings(self) -> Settings:
+        """The project's settings."""
+        return self.system.settings
+
+    def search(self, request: SearchRequest) -> replies.SearchReply:
+        """Search. Raises errors of the search."""
+        names = ("limit", "relevance_threshold", "selection", "mmr_lambda", "duplicate_similarity")
+        options = {name: getattr(request, name) for name in (*names, "expand")}
+        if request.weights is not None:
+            options["weights"] = request.weights.model_dump()
+        response = self.system.search(
+            request.query, filters=request.filters.as_filters(), **options
+        )
+        reply = replies.SearchReply.model_validate(
+            {
+                **vars(response),
+                "corrections": [one for one in response.corrections if one.is_shown],
+            }
+        )
+        marker = self.marker(request.query, [one.found for one in response.corrections])
+        for result in reply.results:
+            result.marks = marker.spans(result.content)
+        return reply
+
+    def marker(self, query: str, corrections: list[str] | None = None) -> Marker:
+        """Return what marks the words of a query."""
+        with self.system.database.connection() as connection:
+            languages = [language for (language,) in queries.corpus_languages(connection)]
+        return Marker(query, languages, corrections or [])
+
+    def ask(self, request: AskRequest) -> replies.AnswerReply:
+        """Answer a question. Raises `ProviderError` and `ChatError`."""
+        answer = self.system.ask(request.question, **_asking(request))
+        return self._answer_reply(answer)
+
+    def stream(self, request: AskRequest) -> Iterator[str | replies.AnswerReply]:
+        """Answer piece by piece; the last is the whole answer."""
+        stream: AnswerStream
+        with self.system.stream(request.question, **_asking(request)) as stream:
+            yield from stream
+            yield self._answer_reply(stream.answer)
+
+    def find(self, wanted: str) -> StoredDocument:
+        """Return the document of a name, a path, a hash or the beginning of one (8 digits).
+
+        Raises `ProblemError`: 404 where there is none, 409 where there are several.
+        """
+        with self.system.database.connection() as connection:
+            rows = list(queries.find_documents(connection, wanted=wanted))
+        found = [StoredDocument(*row) for row in rows]
+        if not found:
+            raise ProblemError(
+                404, "there is no such document", "see the sources for names and hashes"
+            )
+        if len(found) > 1:
+            hashes = ", ".join(one.source_hash[:12] for one in found)
+            raise ProblemError(409, "several documents are called so", f"say which: {hashes}")
+        return found[0]
+
+    def outline(self, wanted: str) -> replies.OutlineReply:
+        """Return the headings of a document: as the structure has them, or as its chunks do."""
+        document = self.find(wanted)
+        return replies.OutlineReply(
+            document=document.name,
+            source_hash=document.source_hash,
+            title=document.title,
+            pages=document.page_count,
+            language=document.language,
+            has_page_images=document.is_pdf,
+            headings=self._headings(document),
+        )
+
+    def read_section(
+        self, wanted: str, section: str | None = None, chunk_id: int | None = None
+    ) -> replies.SectionReply:
+        """Return the chunks of a section: of a trail, of a heading, or from a chunk on.
+
+        Without either, the document from its beginning. Raises `ProblemError`.
+        """
+        document = self.find(wanted)
+        with self.system.database.connection() as connection:
+            trails = [row[:2] for row in queries.list_trails(connection, source_hash=document.source_hash)]
+            place = queries.locate_chunk(connection, chunk_id=chunk_id) if chunk_id else None
+            shown = section.split(TRAIL_SEPARATOR)[-1] if section else ""
+            saying = queries.chunks_saying(
+                connection, source_hash=document.source_hash, words=shown
+            )
+            fallback = [index for (index,) in saying]
+        if chunk_id and (place is None or place[0] != document.source_hash):
+            raise ProblemError(404, "the document has no such chunk", "search for one")
+        indexes = [index for index, _ in trails]
+        if section:
+            indexes = _under(trails, section) or fallback
+        if place is not None:
+            indexes = [index for index in indexes if index >= place[1]]
+        if not indexes:
+            raise ProblemError(404, "the document has no such section", "see its outline")
+        return self._section(document, indexes, section or document.title or document.name)
+
+    def sources(self, request: SourcesQuery) -> replies.SourcesReply:
+        """Return the documents and how they are, failures included."""
+        with self.system.database.connection() as connection:
+            rows = list_documents(connection)
+            tags = dict(queries.document_tags(connection))
+            folders = [root.root for root in list_roots(connection)]
+        counts = Counter(row.status for row in rows)
+        part = (request.name or "").lower()
+        passing = [
+            row
+            for row in rows
+            if (request.status is None or row.status == request.status)
+            and (not part or any(part in PurePath(uri).name.lower() for uri in row.uris))
+        ]
+        shown = passing[request.offset : request.offset + request.limit]
+        return replies.SourcesReply(
+            counts=replies.Counts(
+                documents=len(rows),
+                ready=counts["ready"],
+                failed=counts["failed"],
+                pending=counts["pending"],
+                pages=sum(row.page_count or 0 for row in rows),
+                chunks=sum(row.chunk_count for row in rows),
+            ),
+            waiting=self._waiting(),
+            folders=folders if self.sees_everything else [],
+            languages=sorted({row.language for row in rows if row.language}),
+            tags=sorted({tag for row in rows for tag in tags.get(row.source_hash, ())}),
+            total=len(passing),
+            documents=[_document_reply(row, tags.get(row.source_hash, [])) for row in shown],
+        )
+
+    def _waiting(self) -> int | None:
+        if not self.sees_everything:
+            return None
+        return len(current_plan(self.settings, self.system.database).stale)
+
+    def _answer_reply(self, answer: Answer) -> replies.AnswerReply:
+        hashes = self._hashes([*answer.citations, *(one.citation for one in answer.quotes)])
+        return replies.AnswerReply.model_validate(
+            {
+                **vars(answer),
+                "citations": [
+                    {**vars(one), "source_hash": hashes.get(one.chunk_id)}
+                    for one in answer.citations
+                ],
+                "quotes": [
+                    {"text": one.text, "score": float(one.score), "number": one.citation.number}
+                    for one in answer.quotes
+                ],
+            }
+        )
+
+    def _hashes(self, citations: list[Citation]) -> dict[int, str]:
+        """Return the documents of cited chunks; one may have been replaced meanwhile."""
+        wanted = {one.chunk_id for one in citations}
+        with self.system.database.connection() as connection:
+            places = {one: queries.locate_chunk(connection, chunk_id=one) for one in wanted}
+        return {chunk_id: place[0] for chunk_id, place in places.items() if place}
+
+    def _headings(self, document: StoredDocument) -> list[replies.OutlineEntry]:
+        fingerprint = document.fingerprints.get(STRUCTURE)
+        if fingerprint:
+            artifacts = ArtifactStore(self.settings.artifacts_location)
+            kept = artifacts.read(STRUCTURE, document.source_hash, fingerprint)
+            if kept is not None:
+                return list(_numbered(headings_of(kept[0])))
+        with self.system.database.connection() as connection:
+            rows = list(queries.list_trails(connection, source_hash=document.source_hash))
+        return _from_trails([(trail, page) for _, trail, page, _ in rows])
+
+    def _section(
+        self, document: StoredDocument, indexes: list[int], trail: str
+    ) -> replies.SectionReply:
+        chunks: list[replies.ChunkReply] = []
+        size = 0
+        following = None
+        for one in self._chunks(document, indexes):
+            size += len(one.content)
+            if chunks and size > SECTION_CHARACTERS:
+                following = one.chunk_id
+                break
+            chunks.append(one)
+        return replies.SectionReply(
+            document=document.name,
+            source_hash=document.source_hash,
+            breadcrumb_trail=trail,
+            page_start=min(one.page_start for one in chunks),
+            page_end=max(one.page_end for one in chunks),
+            chunks=chunks,
+            next_chunk_id=following,
+        )
+
+    def _chunks(self, document: StoredDocument, indexes: list[int]) -> list[replies.ChunkReply]:
+        columns = "chunk_id chunk_index kind breadcrumb_trail content page_start page_end regions"
+        wanted = set(indexes)
+        with self.system.database.connection() as connection:
+            rows = list(
+                queries.read_chunks(
+                    connection,
+                    source_hash=document.source_hash,
+                    first=min(indexes),
+                    last=max(indexes),
+                )
+            )
+        return [
+            replies.ChunkReply.model_validate(dict(zip(columns.split(), row, strict=True)))
+            for row in rows
+            if row[1] in wanted
+        ]
+
+
+def _asking(request: AskRequest) -> dict[str, Any]:
+    return {
+        "filters": request.filters.as_filters(),
+        "history": [(turn.role, turn.content) for turn in request.history],
+    }
+
+
+def _under(trails: list[tuple[int, str]], section: str) -> list[int]:
+    """Return the chunks under a trail; else those under the first heading that is called so."""
+    deeper = section + TRAIL_SEPARATOR
+    found = [index for index, trail in trails if trail == section or trail.startswith(deeper)]
+    if found:
+        return found
+    for _, trail in trails:
+        parts = trail.split(TRAIL_SEPARATOR)
+        if section in parts:
+            return _under(trails, TRAIL_SEPARATOR.join(parts[: parts.index(section) + 1]))
+    return []
+
+
+def _numbered(headings: list[list[Any]]) -> Iterator[replies.OutlineEntry]:
+    """Yield headings of [level, title, page] with the trail that leads to each."""
+    above: list[tuple[int, str]] = []
+    for level, title, page in headings:
+        above = [one for one in above if one[0] < level]
+        above.append((level, title))
+        trail = TRAIL_SEPARATOR.join(name for _, name in above)
+        yield replies.OutlineEntry(level=level, title=title, page=page, breadcrumb_trail=trail)
+
+
+def _from_trails(trails: list[tuple[str, int]]) -> list[replies.OutlineEntry]:
+    first_pages: dict[str, int] = {}
+    for trail, page in trails:
+        parts = trail.split(TRAIL_SEPARATOR) if trail else []
+        for depth in range(1, len(parts) + 1):
+            first_pages.setdefault(TRAIL_SEPARATOR.join(parts[:depth]), page)
+    return [
+        replies.OutlineEntry(
+            level=trail.count(TRAIL_SEPARATOR),
+            title=trail.split(TRAIL_SEPARATOR)[-1],
+            page=page,
+            breadcrumb_trail=trail,
+        )
+        for trail, page in first_pages.items()
+    ]
+
+
+def _document_reply(row: DocumentRow, tags: list[str]) -> replies.DocumentReply:
+    return replies.DocumentReply(
+        document=PurePath(row.uris[0]).name,
+        source_hash=row.source_hash,
+        uris=row.uris,
+        title=row.title,
+        pages=row.page_count,
+        language=row.language,
+        status=row.status,  # type: ignore[arg-type]  # checked by the table
+        chunks=row.chunk_count,
+        tags=tags,
+        warnings=row.warnings,
+        failure=row.failure_reason,
+        failure_stage=row.failure_stage,
+        tries=row.failure_count,
+        updated_at=row.updated_at,
+    )
+

@@ -1,0 +1,155 @@
+"""Pictures of pages and their words, drawn in a process of its own.
+
+A PDF may crash or hang the library that draws it. That ends the child, and one picture.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import multiprocessing
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, CancelledError, ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rag_pipeline.errors import DocumentError
+from rag_pipeline.parsing.placing import PlacedWord, page_words
+from rag_pipeline.parsing.rendering import has_pictures, render_page
+from rag_pipeline.serve.knowledge import StoredDocument
+from rag_pipeline.serve.problems import ProblemError
+from rag_pipeline.settings import Settings
+from rag_pipeline.sync.fetching import local_copies
+from rag_pipeline.sync.spool import Spool
+from rag_pipeline.sync.workers import die_with_parent
+
+WIDTHS = (400, 800, 1200, 1600)
+"""Pixels; a picture is as wide as the next of these, so that few are made of a page."""
+SECONDS = 30.0
+"""That a picture may take, the start of the process included."""
+KEPT_BYTES = 64 * 2**20
+_MEMORY = 2 * 2**30
+"""Bytes that the child may allocate."""
+_BLOCK = 1 << 20
+Made = TypeVar("Made")
+
+
+class Pictures:
+    """Draws pages of the documents of one project; safe to use from several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._spool = Spool(settings.data_path / "serve" / "copies")
+        self._lock = threading.Lock()
+        self._executor: ProcessPoolExecutor | None = None
+        self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
+        self._checked: dict[str, tuple[tuple[int, int], str]] = {}
+
+    def picture(self, document: StoredDocument, page: int, width: int) -> bytes:
+        """Return a page (1-based) as WebP. Raises `ProblemError`: no such page, no picture."""
+        wide = next((one for one in WIDTHS if one >= width), WIDTHS[-1])
+        key = (document.source_hash, page, wide)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        path = self._file(document, page)
+        made = self._made(document, render_page, path, page, wide)
+        with self._lock:
+            self._kept[key] = made
+            while sum(map(len, self._kept.values())) > KEPT_BYTES:
+                self._kept.popitem(last=False)
+        return made
+
+    def words(self, document: StoredDocument, page: int) -> list[PlacedWord]:
+        """Return the words of a page (1-based). Raises `ProblemError`."""
+        return self._made(document, page_words, self._file(document, page), page)
+
+    def close(self) -> None:
+        """End the process, and forget copies of files from elsewhere."""
+        with self._lock:
+            self._end()
+        self._spool.clear()
+
+    def _file(self, document: StoredDocument, page: int) -> Path:
+        """Return a file with the document's content on this machine."""
+        if not document.is_pdf:
+            raise ProblemError(
+                404, "pages of this format have no picture", "read the section instead"
+            )
+        if document.page_count is not None and page > document.page_count:
+            raise ProblemError(404, f"it has {document.page_count} pages", "ask for one of these")
+        try:
+            copies = local_copies(
+                document.uris,
+                document.source_hash,
+                document.name,
+                self._spool,
+                self._settings.web,
+            )
+        except DocumentError as error:
+            raise ProblemError(404, error.message, error.hint) from error
+        for copy in map(Path, copies):
+            if self._is_content(copy, document.source_hash) and has_pictures(copy):
+                return copy
+        raise ProblemError(
+            404, "the file is gone, or another one by now", "run `rag sync`, then search again"
+        )
+
+    def _is_content(self, path: Path, source_hash: str) -> bool:
+        """Tell whether a file still is what was indexed; it is read once for each change."""
+        try:
+            status = path.stat()
+            stamp = (status.st_size, status.st_mtime_ns)
+            known = self._checked.get(str(path))
+            if known is None or known[0] != stamp:
+                digest = hashlib.sha256()
+                with path.open("rb") as file:
+                    while block := file.read(_BLOCK):
+                        digest.update(block)
+                known = self._checked[str(path)] = (stamp, digest.hexdigest())
+        except OSError:
+            return False
+        return known[1] == source_hash
+
+    def _made(
+        self, document: StoredDocument, make: Callable[..., Made], path: Path, *arguments: Any
+    ) -> Made:
+        """Call a function in the child; where that ends it, the next call starts another."""
+        with self._lock:
+            executor = self._executor = self._executor or ProcessPoolExecutor(
+                1, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
+            )
+        try:
+            future = executor.submit(make, path, *arguments, document=document.name)
+            return future.result(SECONDS)
+        except DocumentError as error:
+            raise ProblemError(422, str(error), error.hint) from error
+        except (BrokenExecutor, CancelledError, TimeoutError, MemoryError) as error:
+            with self._lock:
+                if self._executor is executor:
+                    self._end()
+            raise ProblemError(
+                422, "the page cannot be drawn", "open the file itself, or try again"
+            ) from error
+
+    def _end(self) -> None:
+        """End the child, whatever it does."""
+        executor, self._executor = self._executor, None
+        if executor is None:
+            return
+        children = list((getattr(executor, "_processes", None) or {}).values())
+        executor.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            child.kill()
+
+
+def _begin() -> None:
+    """Limit the child's memory, which not every platform can, and have it end with its parent."""
+    die_with_parent()
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))

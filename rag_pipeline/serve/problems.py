@@ -1,0 +1,119 @@
+"""Errors as problem JSON (RFC 9457): what is wrong, and the next step."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from rag_pipeline.errors import (
+    ChatError,
+    DatabaseUnavailableError,
+    ProviderError,
+    RagError,
+    SettingsError,
+)
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemBody(BaseModel):
+    """What is wrong, and what to do about it."""
+
+    title: str = Field(description="What is wrong")
+    status: int = Field(description="The HTTP status")
+    next_step: str | None = Field(default=None, description="What to do about it")
+    errors: list[str] = Field(default=[], description="Each wrong value, by its place")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem that can be sent."""
+
+    status: int
+    title: str
+    next_step: str | None = None
+    errors: Sequence[str] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self) -> JSONResponse:
+        """Return the response."""
+        return JSONResponse(
+            self.body(), self.status, headers=dict(self.headers), media_type=MEDIA_TYPE
+        )
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON."""
+        return ProblemBody(
+            title=self.title,
+            status=self.status,
+            next_step=self.next_step,
+            errors=list(self.errors),
+        ).model_dump()
+
+
+class ProblemError(Exception):
+    """Raised where a request cannot be answered."""
+
+    def __init__(self, status: int, title: str, next_step: str | None = None) -> None:
+        super().__init__(title)
+        self.problem = Problem(status, title, next_step)
+
+
+def problem_of(error: RagError) -> Problem:
+    """Return an error of ours as a problem: the question's, a service's, or the database's."""
+    if isinstance(error, DatabaseUnavailableError):
+        # Without the server's address: who asks may not be who runs it.
+        return Problem(503, "the database cannot be reached", "try again; see `rag doctor`")
+    if isinstance(error, (ProviderError, ChatError)):
+        return Problem(502, error.message, error.hint)
+    if type(error) in (SettingsError, RagError):
+        return Problem(422, error.message, error.hint)
+    logger.error("a request failed: %s", error)
+    return Problem(500, "the request failed", "see the server's log")
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have every error of the application answered as a problem."""
+
+    async def of_request(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+        return Problem(
+            422, "the request is not as it should be", "see /api/openapi.json", wrong[:20]
+        ).response()
+
+    async def of_http(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        title = HTTPStatus(error.status_code).phrase.lower()
+        step = "see /api/openapi.json for what there is"
+        return Problem(error.status_code, title, step, headers=error.headers or {}).response()
+
+    async def of_ours(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RagError)
+        return problem_of(error).response()
+
+    async def of_answer(_: Request, error: Exception) -> Response:
+        assert isinstance(error, ProblemError)
+        return error.problem.response()
+
+    async def of_fault(_: Request, error: Exception) -> Response:
+        del error  # the server logs it; its text may quote documents
+        return Problem(500, "the request failed", "see the server's log").response()
+
+    app.add_exception_handler(Exception, of_fault)
+    app.add_exception_handler(RequestValidationError, of_request)
+    app.add_exception_handler(HTTPException, of_http)
+    app.add_exception_handler(RagError, of_ours)
+    app.add_exception_handler(ProblemError, of_answer)

@@ -1,0 +1,81 @@
+"""Tokens: read from the environment or a file, compared in constant time, and whom they stand for."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.settings import TokenSettings
+
+SHORTEST = 16
+"""Characters that a token has at least: shorter ones can be guessed."""
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """Whoever asks: a name for notes and logs, and what may be read."""
+
+    name: str
+    principals: tuple[str, ...] | None
+    """None: everything, as on the command line."""
+
+
+class Tokens:
+    """The tokens that are accepted; only their hashes are kept.
+
+    Raises `SettingsError` for one that is missing, short, or the same as another.
+    """
+
+    def __init__(self, settings: Iterable[TokenSettings], project_dir: Path) -> None:
+        self._bearers: list[tuple[bytes, Bearer]] = []
+        for one in settings:
+            digest = _digest(_read(one, project_dir))
+            if any(digest == known or one.name == bearer.name for known, bearer in self._bearers):
+                raise SettingsError(f"the token {one.name} is there twice", hint="make two of them")
+            self._bearers.append((digest, Bearer(one.name, _as_tuple(one.principals))))
+
+    def __bool__(self) -> bool:
+        return bool(self._bearers)
+
+    def bearer_of(self, token: str) -> Bearer | None:
+        """Return whom a token stands for; every known one is compared, whichever fits."""
+        digest = _digest(token)
+        found = None
+        for known, bearer in self._bearers:
+            if hmac.compare_digest(known, digest):
+                found = bearer
+        return found
+
+
+def _as_tuple(principals: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if principals is None else tuple(principals)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _read(one: TokenSettings, project_dir: Path) -> str:
+    if one.token_env is not None:
+        token = os.environ.get(one.token_env, "").strip()
+        place = f"the environment variable {one.token_env}"
+    else:
+        path = (project_dir / (one.token_file or "")).expanduser()
+        place = f"the file {path}"
+        try:
+            token = path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(
+                f"{place} of the token {one.name} cannot be read", hint="check serve.tokens"
+            ) from error
+    if len(token) < SHORTEST:
+        raise SettingsError(
+            f"{place} holds no token of {SHORTEST} characters or more",
+            hint="make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )
+    return token
