@@ -12,6 +12,7 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 from assets.automation import documents_job, nightly_schedule, request_stale_documents, sources_job
 from assets.documents import documents
 from assets.evaluation import evaluation_job, retrieval_evaluation
+from assets.relational import relational_job, relational_rows
 from assets.sources import sources
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "documents_job",
     "evaluation_job",
     "nightly_schedule",
+    "relational_job",
+    "relational_rows",
     "request_stale_documents",
     "retrieval_evaluation",
     "sources",

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from assets.partitions import PLANNED_TAG, SOURCE_HASHES
+from assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES, SOURCE_HASHES
+from assets.relational import relational_job
 from assets.sources import sources
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings
@@ -69,12 +70,19 @@ def _is_left_to_rag_sync(context: dg.SensorEvaluationContext) -> bool:
     return all(run is not None and PLANNED_TAG in run.tags for run in runs)
 
 
+def relational_range(instance: dg.DagsterInstance) -> tuple[str, str] | None:
+    """Return the range of all relational sources; None where there are none."""
+    assert RELATIONAL_SOURCES.name is not None
+    keys = instance.get_dynamic_partitions(RELATIONAL_SOURCES.name)
+    return (keys[0], keys[-1]) if keys else None
+
+
 @dg.asset_sensor(
     asset_key=sources.key,
-    job=documents_job,
+    jobs=[documents_job, relational_job],
     minimum_interval_seconds=10,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="After each scan of the sources, requests the stale documents.",
+    description="After each scan of the sources, requests the stale documents, and the databases.",
 )
 def request_stale_documents(
     context: dg.SensorEvaluationContext,
@@ -82,7 +90,7 @@ def request_stale_documents(
     settings: SettingsResource,
     database: DatabaseResource,
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    """Yield one run request per contiguous range of stale partitions."""
+    """Yield one run request per contiguous range of stale partitions, and one for all databases."""
     if _is_left_to_rag_sync(context):
         yield dg.SkipReason("the scan belongs to `rag sync`, which does the rest itself")
         return
@@ -90,10 +98,18 @@ def request_stale_documents(
     with database.open() as store:
         plan = current_plan(loaded, store)
     ranges = stale_ranges(context.instance, loaded, plan)
-    if not ranges:
+    databases = relational_range(context.instance)
+    if not ranges and databases is None:
         yield dg.SkipReason("everything is up to date")
+    if databases is not None:
+        yield dg.RunRequest(
+            run_key=f"{asset_event.run_id}:{RELATIONAL_SOURCES.name}",
+            job_name=relational_job.name,
+            tags={RANGE_START_TAG: databases[0], RANGE_END_TAG: databases[1]},
+        )
     for first, last, count in ranges:
         yield dg.RunRequest(
             run_key=f"{asset_event.run_id}:{first}",
+            job_name=documents_job.name,
             tags={RANGE_START_TAG: first, RANGE_END_TAG: last, "rag/documents": str(count)},
         )

@@ -17,10 +17,13 @@ from assets.automation import (
     RANGE_END_TAG,
     RANGE_START_TAG,
     documents_job,
+    relational_range,
     sources_job,
     stale_ranges,
 )
 from assets.partitions import PLANNED_TAG
+from assets.relational import ASSET as RELATIONAL_ROWS
+from assets.relational import FAILED, relational_job
 from assets.sources import LOCK_WAIT_SECONDS
 from rag_pipeline import errors
 from rag_pipeline.errors import StoreError
@@ -61,6 +64,8 @@ class SyncSummary:
     stages: dict[str, StageTotals] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    relational: list[dict[str, object]] = field(default_factory=list)
+    """Per database: its name as `source`, the counts of its rows, and `error` where it failed."""
     aborted: str | None = None
     """Why the sync ended before all documents were tried."""
 
@@ -141,6 +146,8 @@ def run_sync(
         if not result.success and not _only_documents_failed(result):
             summary.aborted = _run_error(result)
             break
+    if summary.aborted is None and not only_roots:
+        _sync_databases(definitions, instance, summary, tags)
     if summary.aborted is None:
         with database.sync_lock(LOCK_WAIT_SECONDS):
             resource = PipelineResource(
@@ -150,6 +157,49 @@ def run_sync(
         _take_failures(summary, database, plan)
     summary.seconds = time.perf_counter() - start
     return summary
+
+
+def _sync_databases(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    summary: SyncSummary,
+    tags: dict[str, str],
+) -> None:
+    """Bring the rows of all relational sources up to date; a database that fails does so alone."""
+    databases = relational_range(instance)
+    if databases is None:
+        return
+    config = {**QUIET, "ops": {RELATIONAL_ROWS: {"config": {"runs": summary.runs}}}}
+    result = definitions.resolve_job_def(relational_job.name).execute_in_process(
+        instance=instance,
+        run_config=config,
+        tags={**tags, RANGE_START_TAG: databases[0], RANGE_END_TAG: databases[1]},
+        raise_on_error=False,
+    )
+    summary.runs.append(result.run_id)
+    for event in result.asset_materializations_for_node(RELATIONAL_ROWS):
+        counts = {key: value.value for key, value in event.metadata.items()}
+        summary.relational.append({"source": event.partition, **counts})
+    if result.success:
+        return
+    failed = next(
+        (
+            metadata[FAILED]
+            for event in result.all_events
+            if event.is_step_failure and FAILED in (metadata := _failure_metadata(event))
+        ),
+        None,
+    )
+    if not isinstance(failed, dg.JsonMetadataValue):
+        summary.aborted = _run_error(result)
+        return
+    reasons = {str(source): str(reason) for source, reason in dict(failed.value or {}).items()}
+    landed = {str(entry["source"]): entry for entry in summary.relational}
+    for source, reason in reasons.items():
+        if source in landed:
+            landed[source]["error"] = reason
+        else:
+            summary.relational.append({"source": source, "error": reason})
 
 
 def _end_killed_runs(instance: dg.DagsterInstance) -> None:

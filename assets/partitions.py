@@ -1,4 +1,4 @@
-"""One partition per distinct content: the SHA-256 of a file's bytes."""
+"""One partition per distinct content (the SHA-256 of a file's bytes), and one per database."""
 
 import dagster as dg
 
@@ -7,6 +7,18 @@ PLANNED_TAG = "rag/planned_by"
 BATCH = 10_000
 """Keys in one statement: SQLite takes 32,766 parameters at most."""
 SOURCE_HASHES = dg.DynamicPartitionsDefinition(name="source_hash")
+
+RELATIONAL_SOURCES = dg.DynamicPartitionsDefinition(name="relational_source")
+"""One partition a relational source of rag.toml."""
+
+
+def align_relational_partitions(instance: dg.DagsterInstance, names: list[str]) -> None:
+    """Bring Dagster's partition keys to the relational sources that rag.toml names."""
+    assert RELATIONAL_SOURCES.name is not None
+    known = set(instance.get_dynamic_partitions(RELATIONAL_SOURCES.name))
+    for gone in known - set(names):
+        instance.delete_dynamic_partition(RELATIONAL_SOURCES.name, gone)
+    instance.add_dynamic_partitions(RELATIONAL_SOURCES.name, sorted(set(names) - known))
 
 
 def align_partitions(instance: dg.DagsterInstance, source_hashes: set[str]) -> tuple[int, int]:

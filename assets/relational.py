@@ -1,57 +1,100 @@
-"""The asset `relational_rows`: the rows of one database, one partition a source of rag.toml."""
+"""The asset `relational_rows`: rows of databases, one partition a source of rag.toml."""
+
+from collections.abc import Iterator
+from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
+from assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES
 from assets.sources import LOCK_WAIT_SECONDS
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.relational.syncing import sync_relational
+from rag_pipeline.relational.report import RelationalReport
+from rag_pipeline.relational.syncing import sync_relational_sources
+from rag_pipeline.sync.finish import finish
 from resources import DatabaseResource, PipelineResource, SettingsResource
 
-relational_sources = dg.DynamicPartitionsDefinition(name="relational_source")
+ASSET = "relational_rows"
+FAILED = "failed"
+"""In a failure's metadata: reasons by source."""
 
 
-def align_relational_partitions(instance: dg.DagsterInstance, names: list[str]) -> None:
-    """Bring Dagster's partition keys to the sources that rag.toml names."""
-    known = set(instance.get_dynamic_partitions("relational_source"))
-    for gone in known - set(names):
-        instance.delete_dynamic_partition("relational_source", gone)
-    instance.add_dynamic_partitions("relational_source", sorted(set(names) - known))
+class RowsConfig(dg.Config):
+    """How rows that are gone are taken."""
+
+    force: bool = Field(
+        default=False, description="Delete the stored rows of a root table that is empty now"
+    )
+    runs: list[str] = Field(
+        default=[], description="Runs whose cost counts against sync.max_cost_usd as well"
+    )
 
 
-@dg.asset(
-    group_name="ingest",
-    kinds={"postgres"},
-    owners=["team:data-engineering"],
-    partitions_def=relational_sources,
-    code_version="1",
+@dg.multi_asset(
+    name=ASSET,
+    specs=[
+        dg.AssetSpec(
+            ASSET,
+            description="Rows of a database with all that belongs to them; only what changed is "
+            "embedded.",
+            group_name="ingest",
+            kinds={"postgres"},
+            owners=["team:data-engineering"],
+            code_version="2",
+            skippable=True,
+        )
+    ],
+    partitions_def=RELATIONAL_SOURCES,
+    backfill_policy=dg.BackfillPolicy.single_run(),
 )
 def relational_rows(
     context: dg.AssetExecutionContext,
+    config: RowsConfig,
     settings: SettingsResource,
     database: DatabaseResource,
     pipeline: PipelineResource,
-) -> dg.MaterializeResult[None]:
-    """Rows of a database with all that belongs to them; only what changed is embedded."""
+) -> Iterator[dg.AssetMaterialization]:
+    """Bring the run's sources up to date; each lands, or fails, alone."""
     loaded = settings.load()
-    found = [source for source in loaded.relational if source.name == context.partition_key]
-    if not found:
-        raise SettingsError(f"rag.toml has no relational source {context.partition_key}")
+    by_name = {source.name: source for source in loaded.relational}
+    if unknown := sorted(set(context.partition_keys) - set(by_name)):
+        raise SettingsError(f"rag.toml has no relational source {', '.join(unknown)}")
+    chosen = [by_name[key] for key in context.partition_keys]
     with (
         database.open() as store,
         store.sync_lock(
             LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
         ),
     ):
-        embedder = pipeline.context(store).embedder
-        report = sync_relational(store, embedder, found[0], loaded.project_dir)
-    return dg.MaterializeResult(
-        metadata={
-            "dagster/row_count": report.rows,
-            "new": report.new,
-            "changed": report.changed,
-            "deleted": report.deleted,
-            "unchanged": report.unchanged,
-            "chunks written": report.chunks,
-            "texts embedded": report.embedded,
-        }
-    )
+        run = pipeline.context(store, context.run_id)
+        reports = sync_relational_sources(run, chosen, force=config.force, runs=config.runs)
+        # `rag sync` finishes once, after its last run.
+        if PLANNED_TAG not in context.run.tags:
+            finish(run, after_scan=True)
+    for report in reports:
+        if report.error is None:
+            yield dg.AssetMaterialization(
+                ASSET, partition=report.source, metadata=rows_metadata(report)
+            )
+    if failed := {report.source: report.why for report in reports if report.why}:
+        raise dg.Failure(
+            f"{len(failed)} of {len(reports)} relational sources failed; the others landed",
+            metadata={FAILED: dg.MetadataValue.json(failed)},
+            allow_retries=False,
+        )
+
+
+def rows_metadata(report: RelationalReport) -> dict[str, Any]:
+    """Return the counts of a source, as the UI shows them."""
+    counts = report.as_counts()
+    counts.pop("source")
+    counts.pop("error", None)
+    rows, notes = counts.pop("rows"), counts.pop("notes")
+    return {"dagster/row_count": rows, **counts, "notes": dg.MetadataValue.md(notes)}
+
+
+relational_job = dg.define_asset_job(
+    "relational_job",
+    selection=[relational_rows],
+    description="Bring the rows of relational sources up to date.",
+)

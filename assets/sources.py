@@ -3,7 +3,8 @@
 import dagster as dg
 from pydantic import Field
 
-from assets.partitions import align_partitions
+from assets.partitions import align_partitions, align_relational_partitions
+from rag_pipeline.relational.syncing import forget_relational
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.refresh import refresh_sources
 from resources import DatabaseResource, PipelineResource, SettingsResource
@@ -41,8 +42,11 @@ def sources(
             LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
         ),
     ):
-        result = refresh_sources(settings.load(), store, config.roots)
+        loaded = settings.load()
+        result = refresh_sources(loaded, store, config.roots)
         added, deleted = align_partitions(context.instance, result.source_hashes)
+        align_relational_partitions(context.instance, [one.name for one in loaded.relational])
+        forget_relational(store, loaded)
         finish(pipeline.context(store), after_scan=True)
     for problem in result.problems:
         context.log.warning(problem)

@@ -7,6 +7,8 @@ from assets import (
     documents_job,
     evaluation_job,
     nightly_schedule,
+    relational_job,
+    relational_rows,
     request_stale_documents,
     retrieval_evaluation,
     sources,
@@ -16,8 +18,8 @@ from rag_pipeline.settings import Settings
 from resources import default_resources
 
 defs = dg.Definitions(
-    assets=[sources, documents, retrieval_evaluation],
-    jobs=[sources_job, documents_job, evaluation_job],
+    assets=[sources, documents, relational_rows, retrieval_evaluation],
+    jobs=[sources_job, documents_job, relational_job, evaluation_job],
     schedules=[nightly_schedule(Settings.load())],
     sensors=[request_stale_documents],
     resources=default_resources(),

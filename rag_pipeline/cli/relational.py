@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_pipeline.cli.application import JsonOption, app, open_database
+from rag_pipeline.cli.application import (
+    EXIT_DOCUMENTS_FAILED,
+    JsonOption,
+    app,
+    open_database,
+)
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import RelationalSettings, Settings
 
@@ -75,30 +80,43 @@ def _print_tree(node: PlannedNode, level: int) -> None:
 
 
 @relational_app.command("sync")
-def relational_sync(source: SourceArgument = None, as_json: JsonOption = False) -> None:
-    """Index rows that are new or changed, and drop those that are gone.
+def relational_sync(
+    source: SourceArgument = None,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Delete the stored rows of a root table that is empty now."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Index rows that are new or changed, and drop those that are gone; `rag sync` does it as well.
+
+    A database that cannot be read fails alone, with exit status 2; what is stored of it stays.
 
     Example: rag relational sync
     """
     from rag_pipeline.console import output as console
-    from rag_pipeline.embedding import create_embedder
-    from rag_pipeline.relational.syncing import forget_relational, sync_relational
+    from rag_pipeline.relational.syncing import forget_relational, sync_relational_sources
+    from rag_pipeline.sync.finish import finish
+    from resources import PipelineResource, SettingsResource
 
     with open_database() as (settings, database), database.sync_lock():
         chosen = chosen_sources(settings, source)
-        embedder = create_embedder(settings.embedding, settings.data_path / "models")
-        reports = [sync_relational(database, embedder, one, settings.project_dir) for one in chosen]
+        resource = PipelineResource(
+            settings=SettingsResource(project_dir=str(settings.project_dir))
+        )
+        context = resource.context(database)
+        with console.sync_progress(not as_json):
+            reports = sync_relational_sources(context, chosen, force=force)
         if source is None:
-            forget_relational(database, settings.relational)
+            forget_relational(database, settings)
+        finish(context, after_scan=True)
     if as_json:
         console.print_json(reports)
-        return
-    for report in reports:
-        console.out.print(
-            f"{console.safe(report.source)}: {report.rows:,} rows, {report.new:,} new, "
-            f"{report.changed:,} changed, {report.deleted:,} deleted, {report.unchanged:,} "
-            f"unchanged; {report.chunks:,} chunks written, {report.embedded:,} embedded"
-        )
+    else:
+        for report in reports:
+            console.print_rows(report.as_counts())
+    if any(report.error or report.failures for report in reports):
+        raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 
 @relational_app.command("ask")

@@ -93,7 +93,7 @@ def run(
     with database.connection() as connection:
         register_roots(connection, roots)
         known = list_roots(connection)
-    if not known and not settings.sources:
+    if not known and not settings.sources and not settings.relational:
         raise SourceError(
             "there is no folder to sync",
             hint="run `rag sync FOLDER`, or put [[sources]] into rag.toml",
@@ -129,7 +129,7 @@ def run(
         console.print_sync_summary(summary)
     if summary.aborted:
         raise RagError(summary.aborted, hint="what has landed stays; `rag sync` does the rest")
-    if summary.failures:
+    if summary.failures or any(rows.get("error") for rows in summary.relational):
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 

@@ -113,6 +113,10 @@ def sync_progress(enabled: bool) -> Iterator[Progress | None]:
     begun: dict[str, float] = {}
 
     def show(step: Step) -> None:
+        if step.stage not in tasks:
+            # Rows of databases come after the documents, where there are any.
+            tasks[step.stage] = progress.add_task("rows", total=None, detail="")
+            counts[step.stage] = 0
         counts[step.stage] += step.pages or step.texts
         unit = "texts" if step.stage == "chunk_embeddings" else "pages"
         seconds = time.monotonic() - begun.setdefault(step.stage, time.monotonic())
@@ -172,6 +176,8 @@ def print_sync_summary(summary: Any) -> None:
                 f"{rate:,.0f}" if totals.pages else "–",
             )
         out.print(table)
+    for rows in summary.relational:
+        print_rows(rows)
     for problem in summary.problems:
         out.print(f"[yellow]note[/] {safe(problem)}")
     for failure in summary.failures:
@@ -183,6 +189,23 @@ def print_sync_summary(summary: Any) -> None:
             "[dim]A damaged file is tried again when it or the code changes, anything else at the "
             "next sync; `rag retry` tries now.[/]"
         )
+
+
+def print_rows(counts: Mapping[str, Any]) -> None:
+    """Print what a sync did with the rows of one database."""
+    shown = [
+        f"{counts[kind]:,} {kind}"
+        for kind in ("new", "changed", "deleted", "kept though gone", "unchanged")
+        if counts.get(kind)
+    ]
+    shown += [f"{counts[kind]:,} {kind}" for kind in ("texts embedded",) if counts.get(kind)]
+    name = safe(counts["source"])
+    out.print(f"[bold]rows[/]       {name}: {', '.join(shown) or 'none'}")
+    notes = str(counts.get("notes") or "none")
+    for note in notes.splitlines() if notes != "none" else []:
+        out.print(f"[yellow]note[/] {name}: {safe(note.removeprefix('- '))}")
+    if counts.get("error"):
+        out.print(f"[red]failed[/] {name}: {safe(counts['error'])}")
 
 
 def print_search(response: SearchResponse, explain: bool) -> None:

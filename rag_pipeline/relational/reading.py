@@ -43,34 +43,72 @@ class Record:
     """By table, in the order of their keys."""
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Some root rows, in the order of their primary key."""
+
+    records: list[Record]
+    keys: list[tuple[Any, ...]]
+    """Their keys as the driver gives them; a record's own come out of JSON."""
+
+
 def read_batches(connection: Connection, tree: Node, size: int) -> Iterator[list[Record]]:
     """Yield the root's rows, `size` at a time, in the order of their primary key."""
     after: Sequence[Any] | None = None
     while True:
-        rows = connection.execute(batch_statement(connection.dialect.name, tree, size, after)).all()
-        if rows:
-            yield [_record(tree, _loaded(row[0])) for row in rows]
-        if len(rows) < size:
+        batch = read_batch(connection, tree, size, after)
+        if batch.records:
+            yield batch.records
+        if len(batch.records) < size:
             return
-        after = rows[-1][1:]
+        after = batch.keys[-1]
+
+
+def read_batch(
+    connection: Connection, tree: Node, size: int, after: Sequence[Any] | None = None
+) -> Batch:
+    """Return the `size` root rows that follow a key."""
+    return _fetched(connection, tree, batch_statement(connection.dialect.name, tree, size, after))
+
+
+def read_keys(connection: Connection, tree: Node, keys: Sequence[tuple[Any, ...]]) -> Batch:
+    """Return the root rows with these keys; those that are gone are left out."""
+    statement = batch_statement(connection.dialect.name, tree, len(keys), None, keys)
+    return _fetched(connection, tree, statement)
+
+
+def _fetched(connection: Connection, tree: Node, statement: Select[Any]) -> Batch:
+    rows = connection.execute(statement).all()
+    records = [_record(tree, _loaded(row[0])) for row in rows]
+    return Batch(records, [tuple(row[1:]) for row in rows])
 
 
 def batch_statement(
-    dialect: str, tree: Node, size: int, after: Sequence[Any] | None
+    dialect: str,
+    tree: Node,
+    size: int,
+    after: Sequence[Any] | None,
+    keys: Sequence[tuple[Any, ...]] | None = None,
 ) -> Select[Any]:
-    """Return the one statement for a batch: a JSON document a root row, and the row's key."""
+    """Return the one statement for a batch: a JSON document a root row, and the row's key.
+
+    Rows follow the key `after`, or are those with the given keys.
+    """
     table = tree.table.table
     key = [table.c[name] for name in tree.table.key]
     page = select(table).order_by(*key).limit(size)
     if after is not None:
         page = page.where(tuple_(*key) > tuple_(*after) if len(key) > 1 else key[0] > after[0])
+    if keys is not None:
+        own = tuple_(*key).in_(keys) if len(key) > 1 else key[0].in_([one[0] for one in keys])
+        page = page.where(own)
     rows = page.cte("batch")
     builder = _Builder(dialect)
     document, source = builder.document(tree, rows)
-    keys = [rows.c[name] for name in tree.table.key]
+    found = [rows.c[name] for name in tree.table.key]
     # As text, so that numbers keep their digits: some drivers would make floats of them.
     text = cast(document, Text) if dialect == "postgresql" else document
-    return select(text.label("document"), *keys).select_from(source).order_by(*keys)
+    return select(text.label("document"), *found).select_from(source).order_by(*found)
 
 
 class _Builder:
@@ -141,11 +179,7 @@ class _Builder:
         return found, source
 
     def _array(self, values: Sequence[ColumnElement[Any]]) -> ColumnElement[Any]:
-        name = {"postgresql": "json_build_array", "sqlite": "json_array"}.get(
-            self._dialect, "JSON_ARRAY"
-        )
-        array: ColumnElement[Any] = getattr(func, name)(*values)
-        return array
+        return _json_array(self._dialect, values)
 
     def _aggregate(self, document: ColumnElement[Any]) -> ColumnElement[Any]:
         name = {"postgresql": "json_agg", "sqlite": "json_group_array"}.get(
@@ -161,6 +195,17 @@ class _Builder:
     def _name(self, name: str) -> str:
         self._count += 1
         return f"{name}_{self._count}"
+
+
+def _json_array(dialect: str, values: Sequence[ColumnElement[Any]]) -> ColumnElement[Any]:
+    name = {"postgresql": "json_build_array", "sqlite": "json_array"}.get(dialect, "JSON_ARRAY")
+    array: ColumnElement[Any] = getattr(func, name)(*values)
+    return array
+
+
+def as_text_array(dialect: str, values: Sequence[ColumnElement[Any]]) -> ColumnElement[Any]:
+    """Return values as the text of a JSON array, written as those in documents are."""
+    return cast(_json_array(dialect, values), Text)
 
 
 def _loaded(document: Any) -> Any:

@@ -1,49 +1,69 @@
 """Rows to the store: what changed in the database is made and embedded anew, nothing else.
 
 A root row is a document under the hash of its name (`relational:SOURCE/TABLE/KEY`), so that its
-chunks are replaced in place. Whether it changed is told by a hash of the row and all below it,
-kept as the source's etag; unchanged texts within a changed row come from the cache of vectors.
+chunks are replaced in place. Whether it changed is told by a hash of the row and all below it
+(`signatures`), kept as the source's etag; unchanged texts within a changed row come from the cache
+of vectors.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-from psycopg.types.json import Jsonb
+from sqlalchemy import Engine
 
-from rag_pipeline.analysis import ANALYSIS_VERSION, to_search_vectors
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
-from rag_pipeline.relational.chunks import Chunker, EntityChunks
-from rag_pipeline.relational.connecting import open_engine, reading
-from rag_pipeline.relational.lexicon import Lexicon
-from rag_pipeline.relational.reading import Record, read_batches
-from rag_pipeline.relational.rendering import Renderer
-from rag_pipeline.relational.schema import read_schema
-from rag_pipeline.relational.tree import build_tree
-from rag_pipeline.relational.views import Viewer, key_text
-from rag_pipeline.settings import RelationalSettings
-from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import Landing, land
-from rag_pipeline.store.embeddings import (
-    EmbeddingSpace,
-    cache_vectors,
-    cached_vectors,
-    ensure_index,
-    ensure_space,
+from rag_pipeline.analysis import ANALYSIS_VERSION
+from rag_pipeline.embedding_models import api_name
+from rag_pipeline.errors import (
+    BudgetError,
+    DatabaseUnavailableError,
+    RagError,
+    SettingsError,
+    StoreError,
 )
+from rag_pipeline.relational.chunks import Chunker
+from rag_pipeline.relational.connecting import open_engine, reading
+from rag_pipeline.relational.duplicates import SHORT_HASH
+from rag_pipeline.relational.landing import (
+    ROOT_PREFIX,
+    ChangedRow,
+    RowLanding,
+    hash_of,
+    root_of,
+)
+from rag_pipeline.relational.lexicon import Lexicon
+from rag_pipeline.relational.reading import Batch, Record, read_batch, read_keys
+from rag_pipeline.relational.rendering import Renderer
+from rag_pipeline.relational.report import RelationalReport
+from rag_pipeline.relational.schema import read_schema
+from rag_pipeline.relational.signatures import (
+    Etag,
+    content_hash,
+    newest_times,
+    times_hash,
+    times_tree,
+)
+from rag_pipeline.relational.tree import Node, build_tree
+from rag_pipeline.relational.views import Viewer, key_text
+from rag_pipeline.settings import RelationalSettings, Settings
+from rag_pipeline.store.database import Database
 from rag_pipeline.store.queries import queries
-from rag_pipeline.store.sources import SourceFile, apply_changes
-from rag_pipeline.store.statistics import refresh_statistics
+from rag_pipeline.store.sources import apply_changes
+from rag_pipeline.sync import progress
+from rag_pipeline.sync.context import SyncContext
+from rag_pipeline.sync.spending import Ledger, Spending
+from rag_pipeline.usage import Usage, estimate_usd
 
-RELATIONAL_VERSION = "1"
+RELATIONAL_VERSION = "2"
 """Raised with every change that may change chunks: stored rows are then stale."""
+PROGRESS_STAGE = "relational_rows"
+"""What progress calls root rows that are done."""
 SHAPING = {
     "root",
     "depth",
@@ -52,104 +72,98 @@ SHAPING = {
     "children_per_chunk",
     "language",
     "exclude",
+    "duplicates",
+    "duplicate_similarity",
 }
 """Settings that a row's chunks depend on."""
-LANDING_BATCH = 50
-"""Root rows written in one transaction, and embedded together."""
 
 
-@dataclass
-class RelationalReport:
-    """What a sync of one source did."""
+def sync_relational_sources(
+    context: SyncContext,
+    sources: Sequence[RelationalSettings],
+    *,
+    force: bool = False,
+    runs: Sequence[str] = (),
+) -> list[RelationalReport]:
+    """Sync sources one after the other; one that cannot be read fails alone, in its report.
 
-    source: str
-    rows: int = 0
-    """Root rows read."""
-    unchanged: int = 0
-    new: int = 0
-    changed: int = 0
-    deleted: int = 0
-    chunks: int = 0
-    """Written, embedded or not."""
-    embedded: int = 0
-    """Texts that no vector was cached for."""
+    The caller holds `Database.sync_lock`, and calls `finish` afterwards. `runs` are those before
+    that count against `sync.max_cost_usd` as well. Raises `StoreError` where our own store fails.
+    """
+    ledger = open_ledger(context, runs)
+    reports = []
+    for settings in sources:
+        report = RelationalReport(settings.name)
+        start = time.perf_counter()
+        try:
+            _Sync(context, settings, ledger, report, force).run()
+        except (StoreError, DatabaseUnavailableError):
+            raise
+        except RagError as error:
+            report.error = str(error)
+        report.seconds = time.perf_counter() - start
+        reports.append(report)
+    return reports
 
 
 def sync_relational(
-    database: Database,
-    embedder: Embedder,
+    context: SyncContext,
     settings: RelationalSettings,
-    project_dir: Path,
-    on_progress: Callable[[RelationalReport], None] | None = None,
+    *,
+    force: bool = False,
 ) -> RelationalReport:
     """Bring the store to what one relational source holds; reads it batch by batch.
 
-    The caller holds `Database.sync_lock`. Rows that are gone are deleted only after everything was
-    read without an error. Raises `SourceError` (the source cannot be read), `SettingsError`,
-    `StoreError`, `EmbeddingError`; what has landed until then stays.
+    Rows that are gone are deleted only after everything was read without an error; none are where
+    the root table is suddenly empty, unless `force` says that it is meant to be. The caller holds
+    `Database.sync_lock`, and calls `finish` afterwards. Raises `SourceError` (the source cannot be
+    read), `SettingsError`, `StoreError`, `ProviderError`, `BudgetError`; what has landed stays.
     """
-    engine = open_engine(settings)
-    try:
-        schema = read_schema(engine, Lexicon(settings.words), settings.db_schema)
-        tree = build_tree(schema, settings)
-        renderer = Renderer(settings, project_dir)
-        with database.connection() as connection:
-            space = ensure_space(
-                connection,
-                embedder.provider,
-                embedder.model,
-                embedder.dimensions,
-                EMBEDDING_VERSION,
-            )
-            stored = {
-                uri: etag if intact else ""
-                for uri, etag, intact in queries.relational_rows(
-                    connection, root=root_of(settings), space_id=space.space_id
-                )
-            }
-        landing = _Landing(database, embedder, space, settings, _made_by(settings, renderer))
-        viewer = Viewer(schema, settings.language)
-        chunker = Chunker(settings, schema, renderer, embedder.count_tokens)
-        report = RelationalReport(settings.name)
-        seen: set[str] = set()
-        with reading(engine, settings.timeout_seconds) as source:
-            for batch in read_batches(source, tree, settings.batch_size):
-                changed = landing.changed(batch, stored, seen, report)
-                for begin in range(0, len(changed), LANDING_BATCH):
-                    part = changed[begin : begin + LANDING_BATCH]
-                    made = [chunker.chunks(viewer.view(record)) for record, _, _ in part]
-                    landing.land(part, made, report)
-                if on_progress is not None:
-                    on_progress(report)
-        gone = [uri for uri in stored if uri not in seen]
-        report.deleted = len(gone)
-        with database.connection() as connection:
-            apply_changes(connection, [], gone)
-        with database.connection() as connection:
-            refresh_statistics(connection)
-            ensure_index(connection, space)
-        return report
-    finally:
-        engine.dispose()
+    report = RelationalReport(settings.name)
+    start = time.perf_counter()
+    _Sync(context, settings, open_ledger(context), report, force).run()
+    report.seconds = time.perf_counter() - start
+    return report
 
 
-def forget_relational(database: Database, known: Sequence[RelationalSettings]) -> int:
-    """Delete what is stored of sources that are no longer in rag.toml; return how many rows."""
-    roots = {root_of(settings) for settings in known}
+def open_ledger(context: SyncContext, runs: Sequence[str] = ()) -> Ledger:
+    """Return what notes the cost of rows. Raises `BudgetError` where a limit cannot be kept."""
+    settings, embedder = context.settings, context.embedder
+    limit = settings.sync.max_cost_usd
+    one = Usage(embedder.provider, api_name(embedder.model), "embed_documents", tokens=1)
+    if limit is not None and estimate_usd(one, settings.prices) is None:
+        raise BudgetError(
+            f"sync.max_cost_usd = {limit} cannot be kept: no price is known for "
+            f"{one.provider}/{one.model}; nothing was sent",
+            hint="set it under [prices] in rag.toml",
+        )
+    spent = 0.0
+    if limit is not None and runs:
+        with context.database.connection() as connection:
+            spent = float(queries.spent_usd(connection, runs=list(runs)))
+    return Ledger(context.database, context.run, settings.prices, limit, Spending(usd=spent))
+
+
+def forget_relational(database: Database, settings: Settings) -> int:
+    """Delete what is stored of sources that are no longer in rag.toml; return how many rows.
+
+    The caller holds `Database.sync_lock`.
+    """
     removed = 0
+    names = [source.name for source in settings.relational]
+    project = str(settings.project_dir)
     with database.connection() as connection:
-        for (root,) in list(queries.relational_roots(connection)):
-            if root not in roots:
-                rows = queries.relational_rows(connection, root=root, space_id=0)
-                uris = [uri for uri, _, _ in rows]
-                apply_changes(connection, [], uris)
-                removed += len(uris)
+        gone = list(
+            queries.unconfigured_relational_sources(connection, project=project, names=names)
+        )
+        for (name,) in gone:
+            root = f"{ROOT_PREFIX}{name}"
+            rows = queries.relational_rows(connection, root=root, space_id=0)
+            uris = [uri for uri, _, _ in rows]
+            apply_changes(connection, [], uris)
+            queries.disown_relational_source(connection, name=name)
+            removed += len(uris)
     return removed
-
-
-def root_of(settings: RelationalSettings) -> str:
-    """Return the name that a relational source has in the table `source`."""
-    return f"relational:{settings.name}"
 
 
 def uri_of(settings: RelationalSettings, record: Record) -> str:
@@ -160,129 +174,195 @@ def uri_of(settings: RelationalSettings, record: Record) -> str:
 def _made_by(settings: RelationalSettings, renderer: Renderer) -> str:
     """Hash what a row's chunks depend on besides the row."""
     shaping = settings.model_dump(mode="json", include=SHAPING)
-    made_by = [RELATIONAL_VERSION, ANALYSIS_VERSION, shaping, renderer.source]
-    return _digest(made_by)
+    text = json.dumps([RELATIONAL_VERSION, ANALYSIS_VERSION, shaping, renderer.source])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _digest(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+@dataclass
+class _Seen:
+    """What a pass over the root table has learnt."""
+
+    uris: set[str] = field(default_factory=set)
+    moved: set[str] = field(default_factory=set)
+    """Rows that changed or went, by the beginnings of their hashes: originals of none any more."""
+    copies: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = field(default_factory=dict)
+    """Unchanged rows that lack chunks, with their keys and the originals of those chunks."""
 
 
-def _content(record: Record) -> Any:
-    return [
-        record.table,
-        record.key,
-        record.values,
-        {name: _content(row) for name, row in record.references.items()},
-        {name: [_content(row) for row in rows] for name, rows in record.children.items()},
-    ]
+class _Sync:
+    """One sync of one source."""
 
-
-Changed = tuple[Record, str, str]
-"""A row, its address, and its etag."""
-
-
-class _Landing:
     def __init__(
         self,
-        database: Database,
-        embedder: Embedder,
-        space: EmbeddingSpace,
+        context: SyncContext,
         settings: RelationalSettings,
-        made_by: str,
-    ) -> None:
-        self._database = database
-        self._embedder = embedder
-        self._space = space
-        self._settings = settings
-        self._made_by = made_by
-
-    def changed(
-        self,
-        batch: Sequence[Record],
-        stored: dict[str, str],
-        seen: set[str],
+        ledger: Ledger,
         report: RelationalReport,
-    ) -> list[Changed]:
-        """Return those rows of a batch that are new or other than stored; count them all."""
-        found = []
-        for record in batch:
+        force: bool,
+    ) -> None:
+        self._context = context
+        self._settings = settings
+        self._ledger = ledger
+        self._report = report
+        self._force = force
+        self._seen = _Seen()
+
+    def run(self) -> None:
+        engine = open_engine(self._settings)
+        try:
+            self._run(engine)
+        finally:
+            engine.dispose()
+
+    def _run(self, engine: Engine) -> None:
+        settings, context = self._settings, self._context
+        schema = read_schema(engine, Lexicon(settings.words), settings.db_schema)
+        self._tree = build_tree(schema, settings)
+        renderer = Renderer(settings, context.settings.project_dir)
+        self._made = _made_by(settings, renderer)
+        project = str(context.settings.project_dir)
+        with context.database.connection() as connection:
+            owner = queries.own_relational_source(connection, name=settings.name, project=project)
+            if owner != project:
+                raise SettingsError(
+                    f"the relational source {settings.name} belongs to the project {owner}",
+                    hint="give it another name: both projects share this store",
+                )
+            space = context.space(connection)
+            self._stored = {
+                uri: Etag.parse(etag if intact else None)
+                for uri, etag, intact in queries.relational_rows(
+                    connection, root=root_of(settings), space_id=space.space_id
+                )
+            }
+            queries.align_relational_sources(
+                connection,
+                root=root_of(settings),
+                tags=list(settings.tags),
+                readers=list(settings.readers),
+            )
+        viewer = Viewer(schema, settings.language)
+        chunker = Chunker(settings, schema, renderer, context.embedder.count_tokens)
+        landing = RowLanding(
+            context,
+            settings,
+            space,
+            self._ledger,
+            lambda record: chunker.chunks(viewer.view(record)),
+        )
+        times = times_tree(self._tree, schema) if settings.trust_updated_at else None
+        if times is None:
+            for batch in self._batches(engine, self._tree):
+                self._land(landing, self._changed(batch, {}))
+        else:
+            with reading(engine, settings.timeout_seconds) as source:
+                newest = newest_times(source, self._tree, schema)
+            for batch in self._batches(engine, times):
+                self._land_by_times(engine, landing, batch, newest)
+        self._delete(landing)
+        self._land_copies(engine, landing)
+
+    def _batches(self, engine: Engine, tree: Node) -> Iterator[Batch]:
+        """Read the root's rows; each batch in a transaction of its own."""
+        after = None
+        while True:
+            with reading(engine, self._settings.timeout_seconds) as source:
+                batch = read_batch(source, tree, self._settings.batch_size, after)
+            if batch.records:
+                self._report.rows += len(batch.records)
+                yield batch
+                progress.report(PROGRESS_STAGE, len(batch.records))
+            if len(batch.records) < self._settings.batch_size:
+                return
+            after = batch.keys[-1]
+
+    def _land_by_times(
+        self, engine: Engine, landing: RowLanding, batch: Batch, newest: dict[str, str]
+    ) -> None:
+        """Read whole what has other keys or times than stored, and write what has changed."""
+        wanted, times = [], {}
+        for record, key in zip(batch.records, batch.keys, strict=True):
             uri = uri_of(self._settings, record)
-            etag = f"{self._made_by[:16]}:{_digest(_content(record))}"
-            seen.add(uri)
-            report.rows += 1
-            if stored.get(uri) == etag:
-                report.unchanged += 1
+            stored = self._stored.get(uri)
+            now = times_hash(record, newest)
+            if now and stored is not None and (stored.made_by, stored.times) == (self._made, now):
+                self._note_current(uri, key, stored)
+            else:
+                wanted.append(key)
+                times[uri] = now
+        if wanted:
+            with reading(engine, self._settings.timeout_seconds) as source:
+                rows = read_keys(source, self._tree, wanted)
+            self._land(landing, self._changed(rows, times))
+
+    def _changed(self, batch: Batch, times: dict[str, str]) -> list[ChangedRow]:
+        """Return those rows that are new or other than stored; count them all."""
+        found, touched = [], {}
+        for record, key in zip(batch.records, batch.keys, strict=True):
+            uri = uri_of(self._settings, record)
+            etag = Etag(self._made, content_hash(record), times.get(uri, ""))
+            stored = self._stored.get(uri)
+            if stored is not None and stored.parts == etag.parts:
+                if stored.times != etag.times:
+                    touched[uri] = str(Etag(*etag.parts, etag.times, stored.originals))
+                self._note_current(uri, key, stored)
                 continue
-            report.changed += uri in stored
-            report.new += uri not in stored
-            found.append((record, uri, etag))
+            self._seen.uris.add(uri)
+            self._report.changed += stored is not None
+            self._report.new += stored is None
+            if stored is not None:
+                self._seen.moved.add(hash_of(uri)[:SHORT_HASH])
+            found.append(ChangedRow(record, key, uri, etag))
+        if touched:
+            with self._context.database.connection() as connection:
+                queries.set_relational_etags(
+                    connection, uris=list(touched), etags=list(touched.values())
+                )
         return found
 
-    def land(
-        self, rows: Sequence[Changed], made: Sequence[EntityChunks], report: RelationalReport
-    ) -> None:
-        """Embed and write some rows in one transaction."""
-        vectors = self._vectors([text for entity in made for text in entity.texts], report)
-        language = self._settings.language
-        files, landings, begin = [], [], 0
-        for (_, uri, etag), entity in zip(rows, made, strict=True):
-            source_hash = hashlib.sha256(uri.encode()).hexdigest()
-            size = sum(len(text.encode()) for text in entity.texts)
-            files.append(
-                SourceFile(
-                    uri,
-                    root_of(self._settings),
-                    source_hash,
-                    size,
-                    0,
-                    tuple(self._settings.tags),
-                    tuple(self._settings.readers),
-                    etag,
-                )
-            )
-            literals, counts = to_search_vectors(entity.texts, language)
-            end = begin + len(entity.texts)
-            landings.append(
-                Landing(
-                    source_hash=source_hash,
-                    title=entity.title,
-                    page_count=1,
-                    language=language,
-                    warnings=[],
-                    fingerprints={"relational": self._made_by[:16]},
-                    chunks=entity.chunks,
-                    sections=entity.sections,
-                    search_vectors=literals,
-                    lexeme_counts=counts,
-                    embeddings=vectors[begin:end],
-                )
-            )
-            begin = end
-        with self._database.connection() as connection:
-            # Not by `apply_changes`, which looks for orphans in the whole store each time.
-            hashes = [file.source_hash for file in files]
-            queries.insert_documents(connection, source_hashes=hashes)
-            queries.upsert_sources(connection, rows=Jsonb([asdict(file) for file in files]))
-            for landing in landings:
-                land(connection, self._space.space_id, landing)
-        report.chunks += begin
+    def _note_current(self, uri: str, key: tuple[Any, ...], stored: Etag) -> None:
+        self._seen.uris.add(uri)
+        self._report.unchanged += 1
+        if stored.originals:
+            self._seen.copies[uri] = (key, stored.originals)
 
-    def _vectors(self, texts: Sequence[str], report: RelationalReport) -> np.ndarray[Any, Any]:
-        """Return a vector a text, from the cache where it was embedded before."""
-        if self._embedder.contextual:
-            matrix = self._embedder.embed_documents(texts)
-            report.embedded += len(texts)
-            return np.asarray(matrix, dtype=np.float32)
-        keys = [hashlib.sha256(text.encode()).digest() for text in texts]
-        with self._database.connection() as connection:
-            known = cached_vectors(connection, self._space.space_id, keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            computed = self._embedder.embed_documents(list(missing.values()))
-            with self._database.connection() as connection:
-                cache_vectors(connection, self._space.space_id, list(missing), computed)
-            known.update(zip(missing, computed, strict=True))
-            report.embedded += len(missing)
-        return np.array([known[key] for key in keys], dtype=np.float32)
+    def _land(self, landing: RowLanding, rows: Sequence[ChangedRow]) -> None:
+        landing.land(rows, self._report)
+
+    def _delete(self, landing: RowLanding) -> None:
+        """Delete rows that are gone, or keep them all where everything is."""
+        gone = [uri for uri in self._stored if uri not in self._seen.uris]
+        if gone and not self._report.rows and not self._force:
+            self._report.kept = len(gone)
+            self._report.notes.append(
+                f"the table {self._settings.root} is empty: the {len(gone)} rows stored of it "
+                "stay; `rag relational sync --force` deletes them"
+            )
+            return
+        self._report.deleted = len(gone)
+        if gone:
+            hashes = [hash_of(uri) for uri in gone]
+            self._seen.moved |= {one[:SHORT_HASH] for one in hashes}
+            landing.duplicates.forget(hashes)
+            with self._context.database.connection() as connection:
+                apply_changes(connection, [], gone)
+
+    def _land_copies(self, engine: Engine, landing: RowLanding) -> None:
+        """Write rows again whose chunks were left out for those of a row that moved."""
+        orphaned = [
+            key
+            for key, originals in self._seen.copies.values()
+            if not self._seen.moved.isdisjoint(originals)
+        ]
+        size = self._settings.batch_size
+        for begin in range(0, len(orphaned), size):
+            with reading(engine, self._settings.timeout_seconds) as source:
+                batch = read_keys(source, self._tree, orphaned[begin : begin + size])
+            rows = []
+            for record, key in zip(batch.records, batch.keys, strict=True):
+                uri = uri_of(self._settings, record)
+                etag = Etag(self._made, content_hash(record), self._stored[uri].times)
+                rows.append(ChangedRow(record, key, uri, etag))
+            self._report.unchanged -= len(rows)
+            self._report.changed += len(rows)
+            self._land(landing, rows)

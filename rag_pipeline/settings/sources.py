@@ -89,7 +89,8 @@ class SourceSettings(Section):
     )
     tags: list[str] = Field(default=[], description="Tags kept with every document of the source")
     readers: list[str] = Field(
-        default=["public"], description="Who may read the documents; stored, not enforced yet"
+        default=["public"],
+        description="Who may read the documents: `user:kim`, `group:service`; see `security`",
     )
     parser: ParserName | None = Field(
         default=None, description="Parser of this source; unset = parsing.parser"
@@ -137,6 +138,19 @@ class RelationalSettings(Section):
     words: dict[str, list[str]] = Field(
         default={}, description="What people call a table or `table.column`, in any language"
     )
+    duplicates: Literal["keep", "exact", "semantic"] = Field(
+        default="keep",
+        description="Chunks that say what another row's chunk says: kept; left out where the text "
+        "is the same; or where the vectors are as similar as `duplicate_similarity`",
+    )
+    duplicate_similarity: float = Field(
+        default=0.98, gt=0, le=1, description="Cosine from which on chunks are semantic duplicates"
+    )
+    trust_updated_at: bool = Field(
+        default=True,
+        description="Rows of tables with a time of their last change (`updated_at`) are read again "
+        "only where it differs",
+    )
     batch_size: int = Field(default=500, ge=1, le=10_000, description="Rows read at once")
     timeout_seconds: float = Field(
         default=30, gt=0, description="Longest time that one statement may run"
@@ -144,7 +158,7 @@ class RelationalSettings(Section):
     row_limit: int = Field(default=100, ge=1, description="Rows of an exact answer, at most")
     tags: list[str] = Field(default=[], description="Tags kept with every row of the source")
     readers: list[str] = Field(
-        default=["public"], description="Who may read the rows; stored, not enforced yet"
+        default=["public"], description="Who may read the rows; see `security`"
     )
 
     @model_validator(mode="after")

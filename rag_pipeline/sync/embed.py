@@ -58,6 +58,8 @@ class VectorSource:
         self._embedder = embedder
         self._space = space
         self._ledger = ledger
+        self.embedded = 0
+        """Texts that were not cached, so far."""
 
     def vectors(self, documents: Sequence[ChunkTexts]) -> list[Vectors | EmbeddingError]:
         """Return for each document a matrix, chunks x dimensions, or why there is none.
@@ -162,6 +164,7 @@ class VectorSource:
         with self._database.connection() as connection:
             cache_vectors(connection, self._space.space_id, keys, computed)
         known.update(zip(keys, computed, strict=True))
+        self.embedded += len(keys)
         report(EMBEDDINGS, 0, texts=len(keys))
 
     def _planned(self, tokens: int) -> Usage:

@@ -8,7 +8,8 @@ import dagster as dg
 import pytest
 from pydantic import SecretStr
 
-from assets.relational import align_relational_partitions, relational_rows
+from assets.partitions import align_relational_partitions
+from assets.relational import relational_rows
 from rag_pipeline.settings import Settings
 from resources import default_resources
 

@@ -7,25 +7,34 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_pipeline.embedding import Embedder, create_embedder
+from rag_pipeline.embedding import create_embedder
 from rag_pipeline.relational.connecting import open_engine, reading
 from rag_pipeline.relational.narrowing import named_rows
 from rag_pipeline.relational.schema import Schema
-from rag_pipeline.relational.syncing import RelationalReport, forget_relational, sync_relational
+from rag_pipeline.relational.syncing import forget_relational, sync_relational
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import RelationalSettings, Settings
+from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import document_states
 from rag_pipeline.store.sources import list_sources
+from rag_pipeline.sync.context import SyncContext
+from rag_pipeline.sync.finish import finish
+from rag_pipeline.sync.profiles import Profiles
 from tests.relational.conftest import Source
 
 
 def sync(
     database: Database, settings: Settings, source: RelationalSettings
 ) -> tuple[int, int, int, int, int]:
-    embedder: Embedder = create_embedder(settings.embedding, settings.data_path / "models")
-    report: RelationalReport = sync_relational(database, embedder, source, settings.project_dir)
+    report = sync_relational(context_of(database, settings), source)
     return report.new, report.changed, report.deleted, report.unchanged, report.embedded
+
+
+def context_of(database: Database, settings: Settings) -> SyncContext:
+    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    artifacts = ArtifactStore(settings.artifacts_location)
+    return SyncContext(Profiles(settings), database, artifacts, embedder)
 
 
 def change(workshop: Path, statement: str) -> None:
@@ -51,12 +60,14 @@ def test_only_what_changed_is_done_again(
         assert document_states(connection, None, None) == []
         chunks = connection.execute("SELECT count(*) FROM chunk").fetchone()
     assert chunks == (5,)
-    assert forget_relational(database, [one]) == 0
-    assert forget_relational(database, []) == 3
+    named = settings.model_copy(update={"relational": [one]})
+    assert forget_relational(database, named) == 0
+    assert forget_relational(database, settings) == 3
 
 
 def test_rows_are_found(database: Database, settings: Settings, source: Source) -> None:
     sync(database, settings, source(strategy="entity"))
+    finish(context_of(database, settings))
     best = Searcher(database, settings).search("Who has bought a Gasket?").results[0]
     assert best.title == "Nordwerk"
     assert "Rotor" in best.content

@@ -1,0 +1,173 @@
+"""Rows that are new or changed into the store: made into chunks, embedded, written together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from psycopg.types.json import Jsonb
+
+from rag_pipeline.analysis import to_search_vectors
+from rag_pipeline.errors import EmbeddingError, ProviderError
+from rag_pipeline.relational.chunks import EntityChunks
+from rag_pipeline.relational.duplicates import Duplicates
+from rag_pipeline.relational.reading import Record
+from rag_pipeline.relational.report import RelationalReport
+from rag_pipeline.relational.signatures import Etag
+from rag_pipeline.settings import RelationalSettings
+from rag_pipeline.store.documents import Landing, land
+from rag_pipeline.store.embeddings import EmbeddingSpace
+from rag_pipeline.store.queries import queries
+from rag_pipeline.store.sources import SourceFile
+from rag_pipeline.sync.context import SyncContext
+from rag_pipeline.sync.embed import ChunkTexts, VectorSource
+from rag_pipeline.sync.spending import Ledger
+
+ROWS_TOGETHER = 50
+"""Root rows written in one transaction, and embedded together."""
+ROOT_PREFIX = "relational:"
+DEAD_BATCHES = 2
+"""Batches of which nothing could be embedded, after which the service is given up."""
+
+
+@dataclass(frozen=True)
+class ChangedRow:
+    """A root row that is to be written."""
+
+    record: Record
+    key: tuple[Any, ...]
+    uri: str
+    etag: Etag
+
+    @property
+    def source_hash(self) -> str:
+        """The document's key in the store."""
+        return hash_of(self.uri)
+
+
+def hash_of(uri: str) -> str:
+    """Return the document's key of a row: rows are named, not addressed by their content."""
+    return hashlib.sha256(uri.encode()).hexdigest()
+
+
+class RowLanding:
+    """Writes rows of one source."""
+
+    def __init__(
+        self,
+        context: SyncContext,
+        settings: RelationalSettings,
+        space: EmbeddingSpace,
+        ledger: Ledger,
+        make: Callable[[Record], EntityChunks],
+    ) -> None:
+        self._context = context
+        self._settings = settings
+        self._vectors = VectorSource(context.database, context.embedder, space, ledger)
+        self._ledger = ledger
+        self._space = space
+        self._make = make
+        self._dead_batches = 0
+        self.duplicates = Duplicates(context.database, settings, space.space_id)
+
+    def land(self, rows: Sequence[ChangedRow], report: RelationalReport) -> None:
+        """Write rows, `ROWS_TOGETHER` a transaction; those that cannot be embedded stay as stored.
+
+        Raises `ProviderError`, `BudgetError` and `StoreError`; what has landed stays.
+        """
+        for begin in range(0, len(rows), ROWS_TOGETHER):
+            self._context.database.check_sync_lock()
+            self._land(rows[begin : begin + ROWS_TOGETHER], report)
+            report.embedded = self._vectors.embedded
+
+    def _land(self, rows: Sequence[ChangedRow], report: RelationalReport) -> None:
+        made = [self._make(row.record) for row in rows]
+        before = self._ledger.total.tokens
+        vectors = self._vectors.vectors(
+            [self._texts(row, entity) for row, entity in zip(rows, made, strict=True)]
+        )
+        self._stop_where_nothing_works(vectors)
+        report.tokens += self._ledger.total.tokens - before
+        files, landings = [], []
+        for row, entity, matrix in zip(rows, made, vectors, strict=True):
+            if isinstance(matrix, EmbeddingError):
+                report.failures.append(f"{row.uri}: {matrix}")
+                continue
+            unique = self.duplicates.take(row.source_hash, entity, matrix)
+            report.duplicates += len(entity.texts) - len(unique.kept)
+            etag = replace(row.etag, originals=unique.originals)
+            files.append(self._file(row, entity, str(etag)))
+            landings.append(self._landing(row, entity, unique.kept, matrix))
+        with self._context.database.connection() as connection:
+            # Not by `apply_changes`, which looks for orphans in the whole store each time.
+            hashes = [file.source_hash for file in files]
+            queries.insert_documents(connection, source_hashes=hashes)
+            queries.upsert_sources(connection, rows=Jsonb([asdict(file) for file in files]))
+            for landing in landings:
+                land(connection, self._space.space_id, landing)
+        report.chunks += sum(len(landing.chunks) for landing in landings)
+
+    def _stop_where_nothing_works(self, vectors: Sequence[object]) -> None:
+        """End the sync when a service failed for every row of two batches in a row."""
+        errors = [one for one in vectors if isinstance(one, EmbeddingError)]
+        works = len(errors) < len(vectors) or any(error.bad_texts for error in errors)
+        self._dead_batches = 0 if works else self._dead_batches + 1
+        if self._dead_batches == DEAD_BATCHES and self._space.provider != "local":
+            raise ProviderError(
+                f"{self._space.provider} cannot be used now ({errors[0].message})",
+                hint="what has landed stays; sync again when it works",
+            )
+
+    def _texts(self, row: ChangedRow, entity: EntityChunks) -> ChunkTexts:
+        return ChunkTexts(
+            row.source_hash,
+            root_of(self._settings),
+            # A contextual model reads the neighbours instead of the trail.
+            entity.chunks["content"].tolist()
+            if self._context.embedder.contextual
+            else entity.texts,
+            entity.chunks["token_count"].tolist(),
+        )
+
+    def _file(self, row: ChangedRow, entity: EntityChunks, etag: str) -> SourceFile:
+        return SourceFile(
+            row.uri,
+            root_of(self._settings),
+            row.source_hash,
+            sum(len(text.encode()) for text in entity.texts),
+            0,
+            tuple(self._settings.tags),
+            tuple(self._settings.readers),
+            etag,
+        )
+
+    def _landing(
+        self,
+        row: ChangedRow,
+        entity: EntityChunks,
+        kept: list[int],
+        matrix: np.ndarray[Any, np.dtype[np.float32]],
+    ) -> Landing:
+        language = self._settings.language
+        literals, counts = to_search_vectors([entity.texts[i] for i in kept], language)
+        return Landing(
+            source_hash=row.source_hash,
+            title=entity.title,
+            page_count=1,
+            language=language,
+            warnings=[],
+            fingerprints={"relational": row.etag.made_by},
+            chunks=entity.chunks.iloc[kept],
+            sections=entity.sections,
+            search_vectors=literals,
+            lexeme_counts=counts,
+            embeddings=matrix[kept],
+        )
+
+
+def root_of(settings: RelationalSettings) -> str:
+    """Return the name that a relational source has in the table `source`."""
+    return f"{ROOT_PREFIX}{settings.name}"
