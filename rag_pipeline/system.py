@@ -7,6 +7,7 @@ sync by later `rag sync` runs, and shows up in `rag status`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -60,20 +61,40 @@ class RagSystem:
     from the current folder); further arguments replace single settings. Models load when they are
     first used. Safe to use from several threads. Close it, or use it in a `with`.
 
+    `principals` are those who search and ask (`["user:kim", "group:service"]`): they find what one
+    of them may read. None: everything; where `security.enabled`, what `security.principals` may.
+
     Raises `SettingsError`, and `DatabaseUnavailableError` where Postgres is not to be had.
     """
 
-    def __init__(self, project_dir: str | Path | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        project_dir: str | Path | None = None,
+        *,
+        principals: Sequence[str] | None = None,
+        **settings: Any,
+    ) -> None:
         folder = Path(project_dir) if project_dir is not None else None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         self.settings = Settings.load(folder, **settings)
-        self.database = Database.open(self.settings)
+        self.database = Database.open(self.settings).for_readers(principals)
         self._embedder = create_embedder(
             self.settings.embedding, self.settings.data_path / "models"
         )
         self._searcher = Searcher(self.database, self.settings, embedder=self._embedder)
         self._chat: ChatModel | None = None
+
+    def reading_as(self, principals: Sequence[str]) -> RagSystem:
+        """Return this knowledge base as other principals see it, with the same models.
+
+        Cheap, for a server that asks for many. Close this one at the end, not what is returned.
+        Raises `StoreError` on one that is restricted itself.
+        """
+        other = copy(self)
+        other.database = self.database.for_readers(principals)
+        other._searcher = self._searcher.reading_from(other.database)
+        return other
 
     def add_document(
         self,
@@ -179,7 +200,7 @@ class RagSystem:
 
     def close(self) -> None:
         """Close the connections; an embedded Postgres runs on (`rag db stop` ends it)."""
-        self.database.close()
+        self.database.whole.close()
 
     def __enter__(self) -> RagSystem:
         return self
@@ -210,11 +231,13 @@ class RagSystem:
         if isinstance(tags, str) or isinstance(readers, str):
             raise SettingsError("tags and readers are lists", hint='write tags=["manual"]')
         root = SourceRoot(root.root, root.include, root.exclude, tuple(tags), tuple(readers))
-        with self.database.sync_lock(LOCK_WAIT_SECONDS):
-            with self.database.connection() as connection:
+        # Whoever adds needs not be one of its readers.
+        database = self.database.whole
+        with database.sync_lock(LOCK_WAIT_SECONDS):
+            with database.connection() as connection:
                 register_roots(connection, [root])
-            scanned = refresh_sources(self.settings, self.database, [root.root])
-            plan = current_plan(self.settings, self.database, [root.root])
+            scanned = refresh_sources(self.settings, database, [root.root])
+            plan = current_plan(self.settings, database, [root.root])
             hashes = list(plan.stale)
             if again:
                 hashes += [state.source_hash for state in plan.failed]
@@ -233,7 +256,7 @@ class RagSystem:
     def _context(self) -> SyncContext:
         return SyncContext(
             Profiles(self.settings),
-            self.database,
+            self.database.whole,
             ArtifactStore(self.settings.artifacts_location),
             self._embedder,
             run="library",

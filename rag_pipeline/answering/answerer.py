@@ -24,7 +24,7 @@ from rag_pipeline.errors import RagError, SettingsError, StoreError
 from rag_pipeline.search import Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.usage import UsageEntry, record_usage
+from rag_pipeline.store.usage import record_query
 from rag_pipeline.text import clean_text, one_line
 from rag_pipeline.usage import Usage
 
@@ -149,12 +149,8 @@ class Answerer:
             used = self._searcher.embedder.take_usage()
             if self._chat is not None:
                 used = [*used, *self._chat.take_usage()]
-            if not used:
-                return
             run = f"ask-{uuid.uuid4().hex[:12]}"
-            entries = [UsageEntry(usage) for usage in used]
-            with self._database.connection() as connection:
-                record_usage(connection, entries, run=run, prices=self._settings.prices)
+            record_query(self._database, used, run=run, prices=self._settings.prices)
         except (StoreError, SettingsError) as error:
             logger.warning("usage could not be written: %s", error)
 

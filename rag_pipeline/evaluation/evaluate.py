@@ -25,7 +25,7 @@ from rag_pipeline.evaluation.variants import Variant
 from rag_pipeline.search import Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.usage import UsageEntry, record_usage
+from rag_pipeline.store.usage import record_query
 
 DEPTH = 50
 """Chunks that are looked at for each question; the longest cutoff is 20 pages."""
@@ -78,13 +78,16 @@ def evaluate(
     variants: Sequence[Variant],
     *,
     answers: bool = False,
+    principals: Sequence[str] | None = None,
     on_question: Callable[[], None] = lambda: None,
 ) -> list[Evaluation]:
     """Ask all questions under each setting; the first is what the others are compared with.
 
     `answers`: have the chat model answer and judge as well, where one is set. One search before the
-    first is not counted: it loads the model.
+    first is not counted: it loads the model. `principals` are those who ask, under every setting;
+    see `Database.for_readers`.
     """
+    database = database.for_readers(principals)
     found: list[Evaluation] = []
     for variant in variants:
         searcher = Searcher(database, variant.settings, space=variant.space)
@@ -191,8 +194,4 @@ def _record_usage(
     database: Database, searcher: Searcher, chat: ChatModel | None, settings: Settings
 ) -> None:
     used = [*searcher.embedder.take_usage(), *(chat.take_usage() if chat else [])]
-    if used:
-        run = f"eval-{uuid.uuid4().hex[:12]}"
-        with database.connection() as connection:
-            entries = [UsageEntry(usage) for usage in used]
-            record_usage(connection, entries, run=run, prices=settings.prices)
+    record_query(database, used, run=f"eval-{uuid.uuid4().hex[:12]}", prices=settings.prices)

@@ -16,7 +16,7 @@ from rag_pipeline.evaluation.matching import holds
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.queries import queries
-from rag_pipeline.store.usage import UsageEntry, record_usage
+from rag_pipeline.store.usage import record_query
 from rag_pipeline.text import clean_text, one_line
 
 RULES = """\
@@ -37,6 +37,7 @@ def draft_questions(
     count: int,
     *,
     seed: int = 0,
+    principals: Sequence[str] | None = None,
     on_question: Callable[[], None] = lambda: None,
 ) -> list[dict[str, Any]]:
     """Return drafts in the format of `questions.py`, with `"review": "draft"`.
@@ -44,7 +45,9 @@ def draft_questions(
     Passages come from all documents in turn, the same ones for the same `seed`. A draft whose quote
     is not in its passage is dropped, so that there may be fewer than `count`. Raises `SourceError`
     where there is nothing to ask about, `ProviderError` where the service refuses everything.
+    `principals` are those whose documents are asked about; see `Database.for_readers`.
     """
+    database = database.for_readers(principals)
     with database.connection() as connection:
         rows = list(queries.chunks_to_ask_about(connection, count=count, seed=str(seed)))
     if not rows:
@@ -60,11 +63,8 @@ def draft_questions(
         with ThreadPoolExecutor(settings.chat.max_concurrent_requests) as threads:
             drafts = list(threads.map(draft, rows))
     finally:
-        used = [UsageEntry(usage) for usage in chat.take_usage()]
-        if used:
-            run = f"eval-generate-{uuid.uuid4().hex[:12]}"
-            with database.connection() as connection:
-                record_usage(connection, used, run=run, prices=settings.prices)
+        run = f"eval-generate-{uuid.uuid4().hex[:12]}"
+        record_query(database, chat.take_usage(), run=run, prices=settings.prices)
     return list(_numbered(drafts))
 
 

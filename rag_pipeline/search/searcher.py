@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from rag_pipeline.search.spaces import SpaceEmbedders, space_to_search
 from rag_pipeline.search.statements import Statement, search_statements
 from rag_pipeline.search.text_leg import text_leg
 from rag_pipeline.search.vector_leg import vector_leg
+from rag_pipeline.search.visibility import visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.queries import queries
@@ -52,7 +54,8 @@ class Searcher:
     """Searches one database, by words and in one embedding space.
 
     `space` names the space, by default whichever is active at the time of the search. `embedder`
-    is used for its own space, where the caller has one at hand.
+    is used for its own space, where the caller has one at hand. `principals` are those who search;
+    see `Database.for_readers`.
     """
 
     def __init__(
@@ -62,11 +65,18 @@ class Searcher:
         *,
         space: str | None = None,
         embedder: Embedder | None = None,
+        principals: Sequence[str] | None = None,
     ) -> None:
-        self._database = database
+        self._database = database.for_readers(principals)
         self._settings = settings.search
         self._space_name = space
         self._embedders = SpaceEmbedders(settings, embedder)
+
+    def reading_from(self, database: Database) -> Searcher:
+        """Return a searcher of the same models over a database as others see it."""
+        other = copy(self)
+        other._database = database.for_readers()
+        return other
 
     @property
     def embedder(self) -> Embedder:
@@ -207,6 +217,8 @@ class Searcher:
             return "no chunk passes the filters"
         with self._database.connection() as connection:
             if not any(row[1] for row in queries.posting_buckets(connection)):
+                if self._database.principals is not None:
+                    return "nothing is open to these principals, or to nobody where none are named"
                 return "the knowledge base is empty: run `rag sync FOLDER`"
         return "nothing was found"
 
@@ -235,16 +247,19 @@ class Searcher:
         return found.hits
 
     def _vector(self, run: _Run) -> list[LegHit]:
+        visible = None
         with self._database.connection() as connection:
             space = space_to_search(connection, self._space_name)
-        if space is None:
+            if self._database.principals is not None and run.scope.is_everything:
+                visible = visible_chunks(connection)
+        if space is None or (visible is not None and not visible.chunk_count):
             return []
         embedder = self._embedders.of(space)
         start = time.perf_counter()
         embedding = embedder.embed_query(run.query)
         embedded = time.perf_counter()
         with self._database.connection() as connection:
-            hits = vector_leg(connection, space, embedding, run.candidates, run.scope)
+            hits = vector_leg(connection, space, embedding, run.candidates, run.scope, visible)
         run.seconds["embed"] = embedded - start
         run.seconds["vector"] = time.perf_counter() - embedded
         return hits

@@ -10,7 +10,7 @@ from psycopg.rows import TupleRow
 from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import EmbeddingSettings, Settings
-from rag_pipeline.store.embeddings import EmbeddingSpace, active_space, list_spaces
+from rag_pipeline.store.embeddings import EmbeddingSpace, active_space, known_spaces
 
 
 def space_to_search(connection: Connection[TupleRow], name: str | None) -> EmbeddingSpace | None:
@@ -20,7 +20,7 @@ def space_to_search(connection: Connection[TupleRow], name: str | None) -> Embed
     """
     if name is None:
         return active_space(connection)
-    spaces = [row.space for row in list_spaces(connection)]
+    spaces = known_spaces(connection)
     found = [s for s in spaces if name in (s.name, s.name.rsplit("@", 1)[0])]
     if not found:
         known = ", ".join(space.name for space in spaces) or "none"

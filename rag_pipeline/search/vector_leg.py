@@ -11,6 +11,7 @@ from psycopg.rows import TupleRow
 
 from rag_pipeline.search.filters import EVERYTHING, Scope
 from rag_pipeline.search.fusion import LegHit
+from rag_pipeline.search.visibility import Visible
 from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.queries import queries
 
@@ -28,12 +29,14 @@ def vector_leg(
     embedding: np.ndarray[Any, np.dtype[np.float32]],
     limit: int,
     scope: Scope = EVERYTHING,
+    visible: Visible | None = None,
 ) -> list[LegHit]:
     """Return the nearest chunks in scope, best first; raw score = cosine similarity, -1..1.
 
     Without a filter, by the index: ef_search is raised to the number of rows wanted, since a scan
     gives no more than it. A filter that few chunks pass is answered by comparing all of these. Any
     other goes on in the index until enough have passed, and is answered exactly where that fails.
+    Row-level security is such a filter too: `visible` is what the connection shows, None: all.
     """
     parameters: dict[str, Any] = {
         "space_id": space.space_id,
@@ -43,6 +46,8 @@ def vector_leg(
     if scope.chunk_ids is not None:
         parameters["chunk_ids"] = scope.chunk_ids
         return _hits(connection, queries.vector_exact.sql, space, parameters)
+    if scope.is_everything and visible is not None:
+        return _visible_hits(connection, space, visible, parameters)
     _prefer_index(connection, limit)
     if scope.is_everything:
         return _hits(connection, queries.vector_candidates.sql, space, parameters)
@@ -52,6 +57,23 @@ def vector_leg(
         connection.execute("SELECT set_config('enable_sort', 'on', true)")
         hits = _hits(connection, queries.vector_exact_filtered.sql, space, parameters)
     return hits
+
+
+def _visible_hits(
+    connection: Connection[TupleRow],
+    space: EmbeddingSpace,
+    visible: Visible,
+    parameters: dict[str, Any],
+) -> list[LegHit]:
+    limit = parameters["limit"]
+    if not visible.is_few(limit):
+        _prefer_index(connection, limit)
+        hits = _hits(connection, queries.vector_candidates.sql, space, parameters)
+        if len(hits) >= min(limit, visible.chunk_count):
+            return hits
+        connection.execute("SELECT set_config('enable_sort', 'on', true)")
+    ranges = {"firsts": visible.firsts, "lasts": visible.lasts}
+    return _hits(connection, queries.vector_exact_ranges.sql, space, parameters | ranges)
 
 
 def _prefer_index(connection: Connection[TupleRow], limit: int) -> None:

@@ -34,6 +34,12 @@ from rag_pipeline.settings.queries import (
 )
 from rag_pipeline.settings.reference import SettingDescription, describe_settings
 from rag_pipeline.settings.section import Section
+from rag_pipeline.settings.security import (
+    PUBLIC,
+    SecuritySettings,
+    common_readers,
+    may_read,
+)
 from rag_pipeline.settings.serving import (
     TOKEN_PREFIX,
     McpSettings,
@@ -58,6 +64,7 @@ __all__ = [
     "DOCUMENT_ENDINGS",
     "KEY_VARIABLES",
     "OTHER_VARIABLES",
+    "PUBLIC",
     "SETTINGS_FILE",
     "SOURCE_CODE",
     "TOKEN_PREFIX",
@@ -77,6 +84,7 @@ __all__ = [
     "SearchSettings",
     "SearchWeights",
     "Section",
+    "SecuritySettings",
     "ServeSettings",
     "SettingDescription",
     "Settings",
@@ -87,6 +95,8 @@ __all__ = [
     "TokenSettings",
     "WebSettings",
     "chat_provider",
+    "common_readers",
     "describe_settings",
     "find_project_dir",
+    "may_read",
 ]

@@ -26,6 +26,7 @@ from rag_pipeline.settings.models import (
 )
 from rag_pipeline.settings.queries import AnsweringSettings, EvaluationSettings, SearchSettings
 from rag_pipeline.settings.section import Section
+from rag_pipeline.settings.security import SecuritySettings
 from rag_pipeline.settings.serving import TOKEN_PREFIX, McpSettings, ServeSettings
 from rag_pipeline.settings.sources import RelationalSettings, SourceSettings, WebSettings
 
@@ -98,6 +99,7 @@ class Settings(BaseSettings):
         default=EvaluationSettings(), description="What retrieval must reach"
     )
     sync: SyncSettings = Field(default=SyncSettings(), description="How a sync runs")
+    security: SecuritySettings = Field(default=SecuritySettings(), description="Who may read what")
     serve: ServeSettings = Field(default=ServeSettings(), description="The page and the API")
     mcp: McpSettings = Field(default=McpSettings(), description="Tools for agents")
     web: WebSettings = Field(default=WebSettings(), description="Web pages as sources")

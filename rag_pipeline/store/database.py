@@ -1,9 +1,14 @@
-"""Connections to Postgres: one pool, transactions, and driver errors turned into ours."""
+"""Connections to Postgres: one pool, transactions, and driver errors turned into ours.
+
+`Database` sees and writes everything, `Readers` what its principals may read: whatever is handed
+the latter cannot read more, since its connections are bound by row-level security.
+"""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -21,7 +26,7 @@ from rag_pipeline.errors import (
     StoreError,
     SyncLockedError,
 )
-from rag_pipeline.settings import Settings
+from rag_pipeline.settings import SecuritySettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.migrations import apply_migrations, create_database
 from rag_pipeline.store.queries import queries
@@ -38,8 +43,12 @@ class Database:
     database where it is missing, and applies the migrations.
     """
 
-    def __init__(self, url: str) -> None:
+    principals: tuple[str, ...] | None = None
+    """Whose rows the connections show; None: everybody's."""
+
+    def __init__(self, url: str, security: SecuritySettings | None = None) -> None:
         self._url = url
+        self._security = security or SecuritySettings()
         self._pool: ConnectionPool[Connection[TupleRow]] = ConnectionPool(
             url,
             min_size=0,
@@ -62,7 +71,9 @@ class Database:
         with _driver_errors(url):
             with connect(url) as connection:
                 apply_migrations(connection)
-            database = cls(url)
+                if settings.security.enabled:
+                    ensure_roles(connection)
+            database = cls(url, settings.security)
             database._pool.open()
         return database
 
@@ -75,6 +86,24 @@ class Database:
         """Lend a connection; commits at the end of the block, rolls back on an error."""
         with _driver_errors(self._url), self._pool.connection() as connection:
             yield connection
+
+    @property
+    def whole(self) -> Database:
+        """The database without any restriction, for what is written about a reader's query."""
+        return self
+
+    def for_readers(self, principals: Sequence[str] | None = None) -> Database:
+        """Return what these principals may read; share it and its models freely.
+
+        None: everything where `security.enabled` is off, else what `security.principals` may read.
+        An empty list may read nothing. Of a restricted database, None is itself; anything else
+        raises `StoreError`, because it could be more.
+        """
+        if principals is None:
+            if not self._security.enabled:
+                return self
+            principals = self._security.principals
+        return Readers(self, principals)
 
     @contextmanager
     def sync_lock(
@@ -118,6 +147,92 @@ class Database:
                 f"the connection that held the sync's lock was lost: {_first_line(error)}",
                 hint="what has landed stays; `rag sync` does the rest",
             ) from error
+
+
+class Readers(Database):
+    """A database as some principals see it: every connection reads, by row-level security.
+
+    It shares the connections of the whole one, which closes them.
+    """
+
+    def __init__(self, whole: Database, principals: Sequence[str]) -> None:
+        if isinstance(principals, str):
+            raise SettingsError("principals are a list", hint='write ["user:kim"]')
+        self._whole = whole
+        self.principals = tuple(principals)
+
+    @property
+    def whole(self) -> Database:
+        """The database without any restriction."""
+        return self._whole
+
+    def for_readers(self, principals: Sequence[str] | None = None) -> Database:
+        """Return itself. Raises `StoreError` for principals other than its own."""
+        if principals is None or tuple(principals) == self.principals:
+            return self
+        raise StoreError("this database is open to other principals already")
+
+    def close(self) -> None:
+        """Nothing: the connections are the whole database's."""
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection[TupleRow]]:
+        """Lend a connection in a read-only transaction that shows the principals' rows.
+
+        The transaction cannot be ended within the block, and its end ends the role: no statement
+        runs with more rights by accident. Raises `StoreError` where the roles are missing.
+        """
+        with self._whole.connection() as connection, connection.transaction():
+            _take_role(connection, self.principals or ())
+            yield connection
+
+    @contextmanager
+    def sync_lock(self, *_: object, **__: object) -> Iterator[None]:
+        """Raise `StoreError`: readers do not write."""
+        raise StoreError("a database that is open to readers is not written")
+        yield
+
+    def check_sync_lock(self) -> None:
+        """Nothing: it is never held here."""
+
+
+def _take_role(connection: Connection[TupleRow], principals: Sequence[str]) -> None:
+    """Bind the transaction to the role `rag_reader`, in one round trip."""
+    try:
+        connection.execute(
+            "SELECT set_config('transaction_read_only', 'on', true), "
+            "set_config('rag.principals', %s, true), set_config('role', 'rag_reader', true)",
+            (json.dumps(list(principals), ensure_ascii=False),),
+        )
+    except (psycopg.errors.InvalidParameterValue, psycopg.errors.InsufficientPrivilege) as error:
+        raise StoreError(
+            f"access control cannot be enforced: {_first_line(error)}", hint=_ROLES_HINT
+        ) from error
+
+
+_ROLES_HINT = (
+    "as a superuser run CREATE ROLE rag_reader NOLOGIN; CREATE ROLE rag_writer NOLOGIN; "
+    "GRANT rag_reader, rag_writer TO the user of RAG_DATABASE_URL; then `rag migrate`"
+)
+
+
+def ensure_roles(connection: Connection[TupleRow]) -> bool:
+    """Make the roles `rag_reader` and `rag_writer` with their rights; return whether they were due.
+
+    They belong to the server: a dump does not bring them along. Raises `StoreError` where the user
+    may not.
+    """
+    with connection.transaction():
+        if queries.has_roles(connection):
+            return False
+        try:
+            with connection.transaction():
+                queries.secure_store(connection)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise StoreError(
+                f"the roles of access control are missing: {_first_line(error)}", hint=_ROLES_HINT
+            ) from error
+    return True
 
 
 def database_url(settings: Settings) -> str:

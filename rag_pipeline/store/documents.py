@@ -128,25 +128,29 @@ def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> b
     """Replace a document's chunks and vectors, in the caller's transaction.
 
     Readers see the old or the new, never half, never none. Other spaces keep the vectors of texts
-    that stayed the same, so that they answer until this one is complete. Returns False, and writes
-    nothing, if the document's last file has gone meanwhile.
+    that stayed the same, so that they answer until this one is complete. Chunks get ids among those
+    of the document's readers. Returns False, and writes nothing, if the document's last file has
+    gone meanwhile.
     """
     source_hash = landing.source_hash
-    if queries.lock_document(connection, source_hash=source_hash) is None:
+    locked = queries.lock_document(connection, source_hash=source_hash)
+    if locked is None:
         return False
+    _, reader_set_id = locked
+    rows = queries.allocate_chunk_ids(
+        connection, reader_set_id=reader_set_id, count=len(landing.chunks)
+    )
+    chunk_ids = [chunk_id for (chunk_id,) in rows]
     has_other_spaces = bool(queries.count_other_spaces(connection, space_id=space_id))
     if has_other_spaces:
         queries.keep_other_vectors(connection, source_hash=source_hash, space_id=space_id)
     queries.delete_chunks(connection, source_hash=source_hash)
     queries.delete_sections(connection, source_hash=source_hash)
-    _copy_chunks(connection, landing)
+    _copy_chunks(connection, landing, chunk_ids)
     _copy_sections(connection, landing)
     if has_other_spaces:
         queries.restore_other_vectors(connection, source_hash=source_hash, space_id=space_id)
         queries.drop_kept_vectors(connection)
-    chunk_ids = [
-        chunk_id for (chunk_id,) in queries.list_chunk_ids(connection, source_hash=source_hash)
-    ]
     with connection.cursor() as cursor, cursor.copy(queries.copy_chunk_embeddings.sql) as copy:
         copy.set_types(["int8", "int4", "halfvec"])
         for chunk_id, vector in zip(chunk_ids, landing.embeddings, strict=True):
@@ -166,10 +170,14 @@ def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> b
     return True
 
 
-def _copy_chunks(connection: Connection[TupleRow], landing: Landing) -> None:
+def _copy_chunks(
+    connection: Connection[TupleRow], landing: Landing, chunk_ids: Sequence[int]
+) -> None:
     # Text COPY: tsvector has no binary writer in the driver, and its text form is what we have.
     frame = landing.chunks
     columns = zip(
+        chunk_ids,
+        [landing.source_hash] * len(frame),
         frame["chunk_index"].tolist(),
         [None if pd.isna(value) else int(value) for value in frame["parent_index"]],
         frame["kind"].tolist(),
@@ -191,7 +199,6 @@ def _copy_chunks(connection: Connection[TupleRow], landing: Landing) -> None:
             *head, regions, content_hash, metadata, context, search_vector, lexeme_count = row
             copy.write_row(
                 (
-                    landing.source_hash,
                     *head,
                     Jsonb(regions),
                     content_hash,

@@ -84,6 +84,11 @@ def active_space(connection: Connection[TupleRow]) -> EmbeddingSpace | None:
     return EmbeddingSpace(*row) if row else None
 
 
+def known_spaces(connection: Connection[TupleRow]) -> list[EmbeddingSpace]:
+    """Return every space, the active one first, without counting anything."""
+    return [EmbeddingSpace(*row) for row in queries.known_spaces(connection)]
+
+
 def list_spaces(connection: Connection[TupleRow]) -> list[SpaceRow]:
     """Return every space, the active one first."""
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from importlib import resources
@@ -59,7 +60,20 @@ def apply_migrations(connection: Connection[TupleRow]) -> list[Migration]:
     for migration in migrations:
         if migration.version not in applied and _apply(connection, migration):
             done.append(migration)
+    if done:
+        _give_rights(connection)
     return done
+
+
+def _give_rights(connection: Connection[TupleRow]) -> None:
+    """Make the roles of access control, and give them their rights on what is new.
+
+    Roles belong to the server: who may not make them has a store that is open to whoever connects,
+    and is told when access control is used (`store.database.ensure_roles`).
+    """
+    with contextlib.suppress(psycopg.errors.InsufficientPrivilege), connection.transaction():
+        connection.execute(_LOCK)
+        connection.execute("SELECT secure_store()")
 
 
 def _applied(connection: Connection[TupleRow]) -> dict[int, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
@@ -13,6 +13,9 @@ from psycopg.types.json import Jsonb
 
 from rag_pipeline.store.queries import queries
 from rag_pipeline.usage import Usage, estimate_usd
+
+if TYPE_CHECKING:
+    from rag_pipeline.store.database import Database
 
 UsageGroup = Literal["provider", "day", "source"]
 
@@ -61,6 +64,22 @@ def record_usage(
             for entry in entries
         ]
         queries.insert_usage(connection, rows=Jsonb(rows))
+
+
+def record_query(
+    database: Database,
+    used: Sequence[Usage],
+    *,
+    run: str,
+    prices: Mapping[str, float] | None = None,
+) -> None:
+    """Write what a query or an evaluation used, also where its database is open to readers only.
+
+    Readers may not write: this goes by the whole database.
+    """
+    if used:
+        with database.whole.connection() as connection:
+            record_usage(connection, [UsageEntry(one) for one in used], run=run, prices=prices)
 
 
 def usage_totals(

@@ -39,7 +39,7 @@ WHERE :source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes);
 
 -- name: lock_document(source_hash)^
 -- Serialises landings of one document; no row means that its file is gone.
-SELECT source_hash
+SELECT source_hash, reader_set_id
 FROM document AS d
 WHERE source_hash = :source_hash
     AND EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash)
@@ -64,12 +64,14 @@ COPY section (
 
 -- name: copy_chunks()#
 COPY chunk (
-    source_hash, chunk_index, parent_index, kind, breadcrumb_trail, content, token_count, page_start,
-    page_end, regions, content_hash, metadata, context, language, search_vector, lexeme_count
+    chunk_id, source_hash, chunk_index, parent_index, kind, breadcrumb_trail, content, token_count,
+    page_start, page_end, regions, content_hash, metadata, context, language, search_vector,
+    lexeme_count
 ) FROM STDIN;
 
--- name: list_chunk_ids(source_hash)
-SELECT chunk_id FROM chunk WHERE source_hash = :source_hash ORDER BY chunk_index;
+-- name: allocate_chunk_ids(reader_set_id, count)
+-- Before anything else of a landing is locked (sql/migrations/004_access.sql).
+SELECT allocate_chunk_ids(:reader_set_id, :count);
 
 -- name: copy_chunk_embeddings()#
 COPY chunk_embedding (chunk_id, space_id, embedding) FROM STDIN (FORMAT binary);

@@ -52,6 +52,11 @@ SELECT
 FROM embedding_space AS s
 ORDER BY s.state = 'active' DESC, s.created_at;
 
+-- name: known_spaces()
+SELECT space_id, provider, model, dimensions, state, pinned, version
+FROM embedding_space
+ORDER BY state = 'active' DESC, created_at;
+
 -- name: active_space()^
 SELECT space_id, provider, model, dimensions, state, pinned, version
 FROM embedding_space WHERE state = 'active';

@@ -28,25 +28,16 @@ FROM chunk AS c
 WHERE c.chunk_id = ANY(:chunk_ids);
 
 -- name: near_lexemes(variants)
--- Primary key of lexeme.
-SELECT lexeme, document_frequency FROM lexeme WHERE lexeme = ANY(:variants);
+-- Primary key of lexeme; under row-level security, of posting.
+SELECT lexeme, document_frequency FROM known_lexemes(:variants);
 
 -- name: similar_lexemes(word, shortest, longest)
 -- GIN lexeme_trigrams; pg_trgm.similarity_threshold is set by the caller.
-SELECT lexeme, document_frequency
-FROM lexeme
-WHERE lexeme %% :word
-    AND length(lexeme) BETWEEN 5 AND 40
-    AND length(lexeme) BETWEEN :shortest AND :longest
-ORDER BY similarity(lexeme, :word) DESC, document_frequency DESC
-LIMIT 50;
+SELECT lexeme, document_frequency FROM similar_lexemes(:word, :shortest, :longest);
 
 -- name: lexemes_beginning(low, high)
--- B-tree lexeme_prefix, whose order these operators are.
-SELECT lexeme, document_frequency
-FROM lexeme
-WHERE lexeme ~>=~ :low AND lexeme ~<~ :high
-LIMIT 200;
+-- B-tree lexeme_prefix; under row-level security, primary key of posting.
+SELECT lexeme, document_frequency FROM lexemes_between(:low, :high, 200);
 
 -- name: vector_candidates(space_id, embedding, limit)
 -- The partial HNSW index of the space. {dimensions} is filled in as a literal: an index on an
@@ -86,6 +77,21 @@ FROM chunk_embedding
 WHERE space_id = :space_id AND chunk_id = ANY(:chunk_ids)
 ORDER BY (embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) + 0
 LIMIT :limit;
+
+-- name: vector_exact_ranges(space_id, embedding, firsts, lasts, limit)
+-- Primary key of chunk_embedding, one range after the other: every vector in them is compared.
+SELECT
+    e.chunk_id,
+    1 - (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) AS similarity
+FROM unnest(:firsts::bigint[], :lasts::bigint[]) AS r (first, last)
+INNER JOIN chunk_embedding AS e ON e.chunk_id >= r.first AND e.chunk_id <= r.last
+WHERE e.space_id = :space_id
+ORDER BY (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) + 0
+LIMIT :limit;
+
+-- name: estimated_chunks()$
+-- As the planner has it, which tells readers of no row that they may not see.
+SELECT reltuples::bigint FROM pg_class WHERE oid = 'chunk'::regclass;
 
 -- name: vector_exact_filtered(space_id, embedding, source_hashes, first_page, last_page, metadata, limit)
 -- For a filter whose chunks all lie far from the query: every vector that passes is compared.
@@ -199,17 +205,23 @@ INNER JOIN chunk AS c
 GROUP BY w.source_hash, w.chunk_index;
 
 -- name: corpus_languages()
--- Index document_language, one probe a language.
+-- Index document_reader_set, one probe a language and set of readers.
 WITH RECURSIVE present AS (
-    (
-        SELECT language FROM document
-        WHERE chunk_count > 0 AND language IS NOT NULL ORDER BY language LIMIT 1
-    )
+    SELECT
+        r.reader_set_id,
+        (
+            SELECT min(d.language) FROM document AS d
+            WHERE d.reader_set_id = r.reader_set_id AND d.chunk_count > 0
+        ) AS language
+    FROM reader_set AS r
     UNION ALL
-    SELECT (
-        SELECT d.language FROM document AS d
-        WHERE d.chunk_count > 0 AND d.language > p.language ORDER BY d.language LIMIT 1
-    )
+    SELECT
+        p.reader_set_id,
+        (
+            SELECT min(d.language) FROM document AS d
+            WHERE d.reader_set_id = p.reader_set_id AND d.chunk_count > 0
+                AND d.language > p.language
+        )
     FROM present AS p WHERE p.language IS NOT NULL
 )
-SELECT language FROM present WHERE language IS NOT NULL;
+SELECT DISTINCT language FROM present WHERE language IS NOT NULL ORDER BY language;

@@ -23,7 +23,9 @@ def empty_url(server_url: str, request: pytest.FixtureRequest) -> str:
 def test_applied_once_in_order(empty_url: str) -> None:
     with connect(empty_url) as connection:
         done = apply_migrations(connection)
-        assert [m.version for m in done] == list(range(1, len(done) + 1))
+        versions = [m.version for m in done]
+        assert versions == sorted(set(versions))
+        assert versions[:4] == [1, 2, 3, 4]
         assert apply_migrations(connection) == []
         rows = connection.execute("SELECT version FROM schema_migration ORDER BY 1").fetchall()
     assert [row[0] for row in rows] == [m.version for m in list_migrations()]
