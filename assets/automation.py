@@ -7,6 +7,7 @@ import dagster as dg
 from assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES, SOURCE_HASHES
 from assets.relational import relational_job
 from assets.sources import sources
+from assets.syncs import SYNC_TAG
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings
 from rag_pipeline.sync.fingerprints import STAGES
@@ -101,15 +102,21 @@ def request_stale_documents(
     databases = relational_range(context.instance)
     if not ranges and databases is None:
         yield dg.SkipReason("everything is up to date")
+    sync = {SYNC_TAG: asset_event.run_id}
     if databases is not None:
         yield dg.RunRequest(
             run_key=f"{asset_event.run_id}:{RELATIONAL_SOURCES.name}",
             job_name=relational_job.name,
-            tags={RANGE_START_TAG: databases[0], RANGE_END_TAG: databases[1]},
+            tags={**sync, RANGE_START_TAG: databases[0], RANGE_END_TAG: databases[1]},
         )
     for first, last, count in ranges:
         yield dg.RunRequest(
             run_key=f"{asset_event.run_id}:{first}",
             job_name=documents_job.name,
-            tags={RANGE_START_TAG: first, RANGE_END_TAG: last, "rag/documents": str(count)},
+            tags={
+                **sync,
+                RANGE_START_TAG: first,
+                RANGE_END_TAG: last,
+                "rag/documents": str(count),
+            },
         )

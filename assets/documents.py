@@ -12,6 +12,7 @@ from dagster_pandera import pandera_schema_to_dagster_type
 from assets.events import READABLE_CHECK, outcome_events
 from assets.partitions import PLANNED_TAG, SOURCE_HASHES
 from assets.sources import LOCK_WAIT_SECONDS, sources
+from assets.syncs import earlier_runs
 from rag_pipeline.frames import Blocks, Chunks, StructuredBlocks
 from rag_pipeline.sync.estimate import check_cost
 from rag_pipeline.sync.execute import process_documents
@@ -94,7 +95,7 @@ def documents(
             LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
         ),
     ):
-        run = pipeline.context(store, context.run_id)
+        run = pipeline.context(store, context.run_id, earlier_runs(context.instance, context.run))
         if PLANNED_TAG not in context.run.tags:
             check_cost(run, keys)
         landed = False

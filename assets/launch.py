@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from assets.partitions import PLANNED_TAG
 from assets.relational import ASSET as RELATIONAL_ROWS
 from assets.relational import FAILED, relational_job
 from assets.sources import LOCK_WAIT_SECONDS
+from assets.syncs import SYNC_TAG
 from rag_pipeline import errors
 from rag_pipeline.errors import StoreError
 from rag_pipeline.settings import Settings
@@ -118,7 +120,12 @@ def run_sync(
     start = time.perf_counter()
     summary = SyncSummary()
     _end_killed_runs(instance)
-    tags = {PLANNED_TAG: "rag sync", HOST_TAG: socket.gethostname(), PROCESS_TAG: str(os.getpid())}
+    tags = {
+        PLANNED_TAG: "rag sync",
+        SYNC_TAG: str(uuid.uuid4()),
+        HOST_TAG: socket.gethostname(),
+        PROCESS_TAG: str(os.getpid()),
+    }
     config = {**QUIET, "ops": {"sources": {"config": {"roots": only_roots}}}}
     result = definitions.resolve_job_def(sources_job.name).execute_in_process(
         instance=instance, run_config=config, tags=tags, raise_on_error=False

@@ -3,8 +3,9 @@
 import dagster as dg
 from pydantic import Field
 
-from assets.partitions import align_partitions, align_relational_partitions
+from assets.partitions import PLANNED_TAG, align_partitions, align_relational_partitions
 from rag_pipeline.relational.syncing import forget_relational
+from rag_pipeline.sync.estimate import check_cost
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.refresh import refresh_sources
 from resources import DatabaseResource, PipelineResource, SettingsResource
@@ -34,7 +35,8 @@ def sources(
     """Every file of the source folders, with the SHA-256 of its content.
 
     Adds a partition for each new content and deletes those of vanished files, with their rows.
-    Finishes what a killed sync left: corpus statistics and the vector index.
+    Finishes what a killed sync left: corpus statistics and the vector index. Fails where bringing
+    all documents up to date would cost more than `sync.max_cost_usd`: nothing is requested then.
     """
     with (
         database.open() as store,
@@ -47,7 +49,11 @@ def sources(
         added, deleted = align_partitions(context.instance, result.source_hashes)
         align_relational_partitions(context.instance, [one.name for one in loaded.relational])
         forget_relational(store, loaded)
-        finish(pipeline.context(store), after_scan=True)
+        run = pipeline.context(store, context.run_id)
+        finish(run, after_scan=True)
+        if PLANNED_TAG not in context.run.tags:
+            # The whole plan, before the sensor splits it; an evaluation of that has a time limit.
+            check_cost(run, None)
     for problem in result.problems:
         context.log.warning(problem)
     return dg.MaterializeResult(

@@ -1,5 +1,7 @@
 """What a sync needs, as one Dagster resource: embedder, artifact store and fingerprints."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 
 from rag_pipeline.embedding import create_embedder
@@ -15,10 +17,12 @@ class PipelineResource(dg.ConfigurableResource[SyncContext]):
 
     settings: dg.ResourceDependency[SettingsResource]
 
-    def context(self, database: Database, run: str = "command") -> SyncContext:
+    def context(
+        self, database: Database, run: str = "command", earlier_runs: Sequence[str] = ()
+    ) -> SyncContext:
         """Return everything that `process_documents` needs; models load when first used.
 
-        `run` is what the table `usage` calls it.
+        `run` is what the table `usage` calls it, `earlier_runs` are others of the same sync.
         """
         settings = self.settings.load()
         return SyncContext(
@@ -27,4 +31,5 @@ class PipelineResource(dg.ConfigurableResource[SyncContext]):
             artifacts=ArtifactStore(settings.artifacts_location),
             embedder=create_embedder(settings.embedding, settings.data_path / "models"),
             run=run,
+            earlier_runs=tuple(earlier_runs),
         )

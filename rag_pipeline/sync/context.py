@@ -25,6 +25,8 @@ class SyncContext:
     embedder: Embedder
     run: str = "command"
     """What the table `usage` calls this run."""
+    earlier_runs: tuple[str, ...] = ()
+    """The other runs of the same sync: what they cost counts against its limit as well."""
 
     @property
     def settings(self) -> Settings:

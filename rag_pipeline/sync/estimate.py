@@ -24,6 +24,7 @@ from rag_pipeline.sync.fingerprints import BLOCKS, EMBEDDINGS, STAGES
 from rag_pipeline.sync.plan import SyncPlan
 from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.refresh import settings_space
+from rag_pipeline.sync.spending import spent_before
 from rag_pipeline.usage import Usage, estimate_usd
 
 TOKENS_PER_PAGE = 600
@@ -120,8 +121,8 @@ def estimate_plan(
     return SyncEstimate(documents, model, tuple(sorted(parsers)))
 
 
-def check_budget(estimate: SyncEstimate, max_usd: float | None) -> None:
-    """Raise `BudgetError` where the estimate is above the limit; nothing was spent yet."""
+def check_budget(estimate: SyncEstimate, max_usd: float | None, spent: float = 0.0) -> None:
+    """Raise `BudgetError` where the estimate, on top of what was `spent`, is above the limit."""
     if max_usd is None:
         return
     if estimate.has_unknown_prices:
@@ -130,18 +131,22 @@ def check_budget(estimate: SyncEstimate, max_usd: float | None) -> None:
             "sync would use; nothing was sent",
             hint='set it under [prices], such as "openai/my-model" = 0.02',
         )
-    if estimate.usd <= max_usd:
+    if spent + estimate.usd <= max_usd:
         return
+    done = f"has cost {spent:.4f} USD, and its next documents would" if spent else "would"
     raise BudgetError(
-        f"the sync would cost an estimated {estimate.usd:.4f} USD ({estimate.sent_pages} pages "
+        f"the sync {done} cost an estimated {estimate.usd:.4f} USD ({estimate.sent_pages} pages "
         f"to Document AI, {estimate.tokens} tokens to {estimate.model}), more than "
-        f"sync.max_cost_usd = {max_usd}; nothing was sent",
+        f"sync.max_cost_usd = {max_usd}; {'no more' if spent else 'nothing'} was sent",
         hint="see `rag sync --dry-run`; raise the limit or sync fewer folders",
     )
 
 
-def check_cost(context: SyncContext, source_hashes: Sequence[str]) -> None:
-    """Raise `BudgetError` where these documents would cost more than `sync.max_cost_usd`."""
+def check_cost(context: SyncContext, source_hashes: Sequence[str] | None) -> None:
+    """Raise `BudgetError` where documents would cost more than `sync.max_cost_usd`.
+
+    None: all that the store holds. What the sync's other runs have cost is added.
+    """
     settings = context.settings
     if settings.sync.max_cost_usd is None or not may_cost(settings):
         return
@@ -149,7 +154,8 @@ def check_cost(context: SyncContext, source_hashes: Sequence[str]) -> None:
         space = context.space(connection)
         states = document_states(connection, space.space_id, source_hashes)
     plan = context.profiles.plan(states)
-    check_budget(estimate_plan(plan, settings, context.database), settings.sync.max_cost_usd)
+    estimate = estimate_plan(plan, settings, context.database)
+    check_budget(estimate, settings.sync.max_cost_usd, spent_before(context))
 
 
 def may_cost(settings: Settings) -> bool:

@@ -161,12 +161,7 @@ class _Execution:
     def __init__(self, context: SyncContext, space: EmbeddingSpace) -> None:
         self._context = context
         self._space = space
-        self._ledger = Ledger(
-            context.database,
-            context.run,
-            context.settings.prices,
-            context.settings.sync.max_cost_usd,
-        )
+        self._ledger = Ledger.of(context)
         self._vectors = VectorSource(context.database, context.embedder, space, self._ledger)
         self._pool = WorkerPool[StageTask, StageResult](
             run_stages, context.settings.sync.workers or default_workers()

@@ -1,4 +1,4 @@
-"""What a run has spent, written down as it is spent, and the limit that stops it."""
+"""What a sync has spent, written down as it is spent, and the limit that stops it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from rag_pipeline.errors import BudgetError
 from rag_pipeline.store.database import Database
+from rag_pipeline.store.queries import queries
 from rag_pipeline.store.usage import UsageEntry, record_usage
+from rag_pipeline.sync.context import SyncContext
 from rag_pipeline.usage import Usage, estimate_usd
 
 
@@ -25,7 +27,10 @@ class Spending:
 
 @dataclass
 class Ledger:
-    """Writes usage into the store under one run; `check` raises once the limit is passed."""
+    """Writes usage into the store under one run; `check` raises once the limit is passed.
+
+    `total` may start with what earlier runs of the same sync have cost.
+    """
 
     database: Database
     run: str = "command"
@@ -33,6 +38,18 @@ class Ledger:
     max_usd: float | None = None
     total: Spending = field(default_factory=Spending)
     by_document: dict[str, Spending] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, context: SyncContext) -> Ledger:
+        """Return the ledger of a run; what the sync's other runs have cost is counted already."""
+        settings = context.settings
+        return cls(
+            context.database,
+            context.run,
+            settings.prices,
+            settings.sync.max_cost_usd,
+            Spending(usd=spent_before(context)),
+        )
 
     def note(self, entries: Sequence[UsageEntry]) -> None:
         """Write entries and add them up; `check` then tells whether the limit is passed."""
@@ -61,3 +78,11 @@ class Ledger:
                 f"{ahead:.4f}: more than sync.max_cost_usd = {self.max_usd}",
                 hint="raise the limit and run `rag sync` again",
             )
+
+
+def spent_before(context: SyncContext) -> float:
+    """Return the estimated US dollars that the sync's other runs have cost, if there is a limit."""
+    if context.settings.sync.max_cost_usd is None or not context.earlier_runs:
+        return 0.0
+    with context.database.connection() as connection:
+        return float(queries.spent_usd(connection, runs=list(context.earlier_runs)))

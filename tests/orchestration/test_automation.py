@@ -14,7 +14,9 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
 from rag_pipeline.store.sources import register_roots
+from rag_pipeline.store.usage import UsageEntry, record_usage
 from rag_pipeline.sync.places import given_root
+from rag_pipeline.usage import Usage
 from resources import DatabaseResource, SettingsResource
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
@@ -72,6 +74,14 @@ def run(
         tags=dict(zip(RANGE, (first, last), strict=True)),
         raise_on_error=False,
     )
+
+
+def why_failed(result: dg.ExecuteInProcessResult) -> str:
+    (failure,) = [event for event in result.all_events if event.is_step_failure]
+    error = failure.step_failure_data.error
+    assert error is not None
+    assert error.cause is not None
+    return error.cause.message
 
 
 def statuses(database: Database) -> dict[str, str]:
@@ -159,3 +169,51 @@ def test_definitions_load_without_a_database(monkeypatch: pytest.MonkeyPatch) ->
         "chunk_embeddings",
         "retrieval_evaluation",
     }
+
+
+@pytest.fixture
+def priced(scanned: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch) -> dg.DagsterInstance:
+    """Two scanned documents of one page, 600 tokens each at 1,000 dollars a million; one a run."""
+    monkeypatch.setenv("RAG_EMBEDDING__PROVIDER", "openai")
+    monkeypatch.setenv("RAG_EMBEDDING__MODEL", "stub")
+    monkeypatch.setenv("RAG_EMBEDDING__DIMENSIONS", "64")
+    monkeypatch.setenv("RAG_EMBEDDING__BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("RAG_PRICES", '{"openai/stub": 1000.0}')
+    monkeypatch.setenv("RAG_SYNC__RUN_SIZE", "1")
+    return scanned
+
+
+def test_a_nightly_scan_whose_plan_is_too_dear_fails_and_requests_nothing(
+    priced: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, cursor = evaluate(priced, None)
+    monkeypatch.setenv("RAG_SYNC__MAX_COST_USD", "1.1")  # enough for either document alone
+    job = defs.resolve_job_def("sources_job")
+    result = job.execute_in_process(instance=priced, raise_on_error=False)
+    message = why_failed(result)
+    assert "would cost an estimated 1.2000 USD" in message
+    assert requests(priced, cursor) == []
+
+
+def test_the_limit_of_cost_is_one_for_all_runs_of_a_sync(
+    priced: dg.DagsterInstance, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_SYNC__MAX_COST_USD", "1.3")
+    first, second = requests(priced)
+    assert first.tags["rag/sync"] == second.tags["rag/sync"]
+    tags = dict(first.tags)
+    earlier = defs.resolve_job_def("sources_job").execute_in_process(instance=priced, tags=tags)
+    with database.connection() as connection:
+        usage = Usage("openai", "stub", "embed_documents", 1, tokens=900)  # 0.90 dollars
+        record_usage(
+            connection,
+            [UsageEntry(usage)],
+            run=earlier.run_id,
+            prices=Settings.load().prices,
+        )
+    result = defs.resolve_job_def("documents_job").execute_in_process(
+        instance=priced, tags=dict(second.tags), raise_on_error=False
+    )
+    message = why_failed(result)
+    assert "has cost 0.9000 USD, and its next documents would cost" in message
+    assert "no more was sent" in message
