@@ -90,7 +90,7 @@ class Index:
                 "text": _best(self._bm25(question), settings.candidates, above=0.0),
                 "vector": _best(similarity, settings.candidates, above=-1.0),
             }
-            fused = fuse(legs, weights, settings.rank_constant)
+            fused = fuse(legs, weights, settings.fusion, settings.rank_constant)
             rankings.append([hit.chunk_id for hit in fused])
         return rankings
 

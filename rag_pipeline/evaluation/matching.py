@@ -1,8 +1,8 @@
 """What was found, in the units of what was to be found: pages, passages or documents. Pure.
 
-A question whose gold names pages is scored by pages: a chunk counts as its pages, in order, each
-once. Where the gold is passages without pages, each chunk is a unit, and one that holds a passage
-is that passage. Where it is documents only, each document is a unit.
+A question whose gold names pages is scored by pages: a chunk counts as its pages, the likeliest
+first, each once. Where the gold is passages without pages, each chunk is a unit, and one that holds
+a passage is that passage. Where it is documents only, each document is a unit.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _units(question: Question, result: SearchResult, scale: str) -> list[str]:
         (gold.doc for gold in question.gold if is_document(result, gold.doc)), result.source_path
     )
     if scale == "page":
-        pages = range(result.page_start, result.page_end + 1)
+        pages = result.pages or range(result.page_start, result.page_end + 1)
         return [f"{doc}, page {page}" for page in pages]
     if scale == "document":
         return [doc]

@@ -1,9 +1,14 @@
-"""Reciprocal rank fusion that shows where each score came from. Pure."""
+"""Fusion of the legs that shows where each score came from: by scores, or by ranks. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+Method = Literal["relative_score", "rrf"]
+VECTOR = "vector"
+"""The leg whose scores, cosines, have no zero that means anything."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,8 @@ class Clause:
     raw_score: float
     weight: float
     share: float
+    is_bonus: bool = False
+    """It comes on top of what any chunk may have, and does not set the leg's scale."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +42,8 @@ class LegHit:
 class ScoreDetail:
     """What one clause of one leg gave to a result.
 
-    A leg gives weight / (k + rank), split over its clauses by their shares. `weight` is the leg's
-    times, where there is more than one, the clause's own.
+    What a leg gives is split over its clauses by their shares. `weight` is the leg's times, where
+    there is more than one, the clause's own.
     """
 
     leg: str
@@ -59,23 +66,38 @@ class FusedHit:
 
 
 def fuse(
-    legs: Mapping[str, Sequence[LegHit]], weights: Mapping[str, float], rank_constant: int = 60
+    legs: Mapping[str, Sequence[LegHit]],
+    weights: Mapping[str, float],
+    method: Method = "relative_score",
+    rank_constant: int = 60,
 ) -> list[FusedHit]:
-    """Fuse ranked lists, best first: score = Σ weight / (k + rank), rank from 1.
+    """Fuse ranked lists, best first.
+
+    `relative_score`: Σ weight × score of the leg as a share of its best, the weights made to add up
+    to 1. Cosines, which have no zero that means anything, are counted from the leg's last. A bonus
+    goes beyond 1. (A convex combination, as in Bruch, Gai, Ingber: An Analysis of Fusion Functions for
+    Hybrid Retrieval, TOIS 2023.)
+
+    `rrf`: Σ weight / (k + rank), rank from 1. (Cormack, Clarke, Büttcher: Reciprocal Rank Fusion,
+    SIGIR 2009; k = 60 is theirs.)
 
     A leg that did not find a chunk gives it nothing. Equal scores are ordered by chunk id, so that
-    the same input always gives the same order. (Cormack, Clarke, Büttcher: Reciprocal Rank Fusion,
-    SIGIR 2009; k = 60 is theirs.)
+    the same input always gives the same order.
     """
     details: dict[int, list[ScoreDetail]] = {}
     raw_scores: dict[int, dict[str, float]] = {}
+    total = sum(weights.get(leg, 0.0) for leg in legs) or 1.0
     for leg, hits in legs.items():
         weight = weights.get(leg, 0.0)
-        if weight == 0:
+        if weight == 0 or not hits:
             continue
+        floor, reach = _scale(leg, hits)
         for rank, hit in enumerate(hits, start=1):
-            share = weight / (rank_constant + rank)
-            details.setdefault(hit.chunk_id, []).extend(_details(leg, hit, rank, weight, share))
+            if method == "rrf":
+                given = weight / (rank_constant + rank)
+            else:
+                given = weight / total * ((hit.raw_score - floor) / reach if reach else 1.0)
+            details.setdefault(hit.chunk_id, []).extend(_details(leg, hit, rank, weight, given))
             raw_scores.setdefault(hit.chunk_id, {})[leg] = hit.raw_score
     fused = [
         FusedHit(
@@ -86,10 +108,24 @@ def fuse(
     return sorted(fused, key=lambda hit: (-hit.score, hit.chunk_id))
 
 
+def _scale(leg: str, hits: Sequence[LegHit]) -> tuple[float, float]:
+    """Return the score that counts nothing, and how far the best without a bonus is above it.
+
+    That of cosines lies one average step below the last, so that every hit gives something.
+    """
+    plain = [
+        hit.raw_score * (1 - sum(clause.share for clause in hit.clauses if clause.is_bonus))
+        for hit in hits
+    ]
+    best, last = max(plain), min(plain)
+    floor = last - (best - last) / len(plain) if leg == VECTOR else 0.0
+    return floor, best - floor
+
+
 def _details(
-    leg: str, hit: LegHit, rank: int, weight: float, share: float
+    leg: str, hit: LegHit, rank: int, weight: float, given: float
 ) -> Iterator[ScoreDetail]:
     for clause in hit.clauses or (Clause(leg, hit.raw_score, 1.0, 1.0),):
         yield ScoreDetail(
-            leg, clause.name, clause.raw_score, rank, weight * clause.weight, share * clause.share
+            leg, clause.name, clause.raw_score, rank, weight * clause.weight, given * clause.share
         )

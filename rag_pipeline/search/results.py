@@ -47,6 +47,13 @@ class SearchResult:
     parent_index: int | None = None
     tags: Sequence[str] = ()
     updated_at: datetime | None = None
+    pages: Sequence[int] = ()
+    """The chunk's pages, the one with most of the query's words first."""
+
+    @property
+    def page(self) -> int:
+        """The page to look at."""
+        return self.pages[0] if self.pages else self.page_start
 
     @property
     def document(self) -> str:

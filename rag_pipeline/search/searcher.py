@@ -16,6 +16,7 @@ from rag_pipeline.search.context import expand as expand_results
 from rag_pipeline.search.corrections import Correction
 from rag_pipeline.search.filters import EVERYTHING, Filters, Scope, resolve
 from rag_pipeline.search.fusion import FusedHit, LegHit, fuse
+from rag_pipeline.search.pages import ranked_pages
 from rag_pipeline.search.relevance import relevance
 from rag_pipeline.search.reranker import rerank
 from rag_pipeline.search.results import SearchResponse, SearchResult, to_result
@@ -48,6 +49,8 @@ class _Run:
     scope: Scope
     seconds: dict[str, float]
     corrections: list[Correction]
+    factors: dict[str, float]
+    """The lexemes that the text leg searched for, with their weights."""
 
 
 class Searcher:
@@ -130,6 +133,7 @@ class Searcher:
             scope=self._scope(filters, seconds),
             seconds=seconds,
             corrections=[],
+            factors={},
         )
         results = [] if run.scope.is_nothing else self._results(run, notes)
         if not results and not notes:
@@ -175,7 +179,7 @@ class Searcher:
         legs = self._run_legs(run)
         start = time.perf_counter()
         settings = run.settings
-        fused = fuse(legs, run.weights, settings.rank_constant)
+        fused = fuse(legs, run.weights, settings.fusion, settings.rank_constant)
         results = self._fetch(fused[: self._pool_size(run)], run)
         if results and settings.relevance_threshold > 0:
             results = [one for one in results if one.relevance >= settings.relevance_threshold]
@@ -190,7 +194,10 @@ class Searcher:
         if settings.selection == "mmr":
             vectors = self._vectors([one.chunk_id for one in results])
             results = maximal_marginal_relevance(results, vectors, run.limit, settings.mmr_lambda)
-        results = results[: run.limit]
+        results = [
+            replace(one, pages=ranked_pages(one.content, one.regions, one.language, run.factors))
+            for one in results[: run.limit]
+        ]
         if repetitions:
             notes.append(f"{repetitions} results that repeat better ones were left out")
         if settings.expand != "none":
@@ -243,6 +250,7 @@ class Searcher:
                 scope=run.scope,
             )
         run.corrections.extend(found.corrections)
+        run.factors.update(found.factors)
         run.seconds["text"] = time.perf_counter() - start
         return found.hits
 

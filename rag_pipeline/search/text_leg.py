@@ -49,6 +49,8 @@ class TextFound:
 
     hits: list[LegHit] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)
+    factors: Mapping[str, float] = field(default_factory=dict)
+    """The lexemes that were searched for, each with weight × inverse document frequency."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,9 @@ def text_leg(
         return TextFound(corrections=corrections)
     search = _Search(connection, corpus, clauses, words, fuzzy, phrase)
     search.unknown = _unknown_share(weights, frequencies, corrections, corpus)
-    return TextFound(search.best(limit, scope, has_dead), corrections)
+    return TextFound(
+        search.best(limit, scope, has_dead), corrections, fuzzy.factors | words.factors
+    )
 
 
 def _frequencies(connection: Connection[TupleRow], lexemes: Mapping[str, Any]) -> dict[str, int]:
@@ -322,7 +326,7 @@ class _Search:
             chunk_id,
             total,
             tuple(
-                Clause(name, raw, weight, weight * part / total)
+                Clause(name, raw, weight, weight * part / total, name.startswith("phrase"))
                 for name, raw, part, weight in parts
                 if weight * part > 0
             ),

@@ -79,9 +79,12 @@ class SearchSettings(Section):
     )
     limit: int = Field(default=10, ge=1, le=1000, description="Results returned")
     candidates: int = Field(default=100, ge=1, le=1000, description="Candidates taken from a leg")
-    rank_constant: int = Field(
-        default=60, ge=1, description="k of reciprocal rank fusion: weight / (k + rank)"
+    fusion: Literal["relative_score", "rrf"] = Field(
+        default="relative_score",
+        description="How the legs are fused: by each score as a share of its leg's best, or by "
+        "ranks alone (reciprocal rank fusion)",
     )
+    rank_constant: int = Field(default=60, ge=1, description="k of rrf: weight / (k + rank)")
     relevance: RelevanceSettings = Field(
         default=RelevanceSettings(), description="How relevance is told"
     )

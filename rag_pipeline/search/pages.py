@@ -1,0 +1,59 @@
+"""The page within a chunk that an answer most likely stands on. Pure.
+
+A chunk keeps a procedure or table whole, over a page break if need be. Whoever looks at the page
+wants the one with the words that were asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag_pipeline.analysis import analyze
+
+_LENGTH = 60.0
+"""Words of a page's part below which a match counts more, as BM25's average length does."""
+
+
+def text_by_page(content: str, regions: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Return the text of each page, in the order of `regions`.
+
+    A region's text goes from its `start` to that of the next one; what comes before the first
+    belongs to it. Regions stored before they had starts give every page the whole text.
+    """
+    if not all("start" in region for region in regions):
+        return {int(region["page"]): content for region in regions}
+    texts: dict[int, list[str]] = {}
+    starts = [0, *(int(region["start"]) for region in regions[1:]), len(content)]
+    for number, region in enumerate(regions):
+        part = content[starts[number] : starts[number + 1]]
+        texts.setdefault(int(region["page"]), []).append(part)
+    return {page: "\n".join(parts) for page, parts in texts.items()}
+
+
+def ranked_pages(
+    content: str,
+    regions: Sequence[Mapping[str, Any]],
+    language: str,
+    factors: Mapping[str, float],
+) -> tuple[int, ...]:
+    """Return the chunk's pages, the one with most of the query's words first.
+
+    `factors` are the query's lexemes, each with weight × inverse document frequency. Pages that
+    match alike stay in the order of the text.
+    """
+    texts = text_by_page(content, regions)
+    if len(texts) < 2 or not factors:
+        return tuple(texts)
+    scores = {page: _match(text, language, factors) for page, text in texts.items()}
+    return tuple(sorted(texts, key=lambda page: -scores[page]))
+
+
+def _match(text: str, language: str, factors: Mapping[str, float]) -> float:
+    lexemes = analyze(text, language)
+    length = len({position for _, position in lexemes})
+    counts = Counter(lexeme for lexeme, _ in lexemes if lexeme in factors)
+    norm = 0.5 + 0.5 * math.sqrt(length / _LENGTH)
+    return sum(factors[lexeme] * count / (count + norm) for lexeme, count in counts.items())
