@@ -8,6 +8,7 @@ from rag_pipeline.relational.syncing import forget_relational
 from rag_pipeline.sync.estimate import check_cost
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.refresh import refresh_sources
+from rag_pipeline.sync.workers import start_forkserver
 from resources import DatabaseResource, PipelineResource, SettingsResource
 
 LOCK_WAIT_SECONDS = 6 * 3600
@@ -46,6 +47,8 @@ def sources(
     ):
         loaded = settings.load()
         result = refresh_sources(loaded, store, config.roots)
+        if PLANNED_TAG in context.run.tags and (result.changes.new or result.changes.changed):
+            start_forkserver()  # `rag sync` goes on in this process, and there is work
         added, deleted = align_partitions(context.instance, result.source_hashes)
         align_relational_partitions(context.instance, [one.name for one in loaded.relational])
         forget_relational(store, loaded)

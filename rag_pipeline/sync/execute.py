@@ -177,7 +177,9 @@ class _Execution:
         for job in jobs:
             if not job.todo:
                 yield Outcome(job.source_hash, job.name, job.fingerprints, reused=list(job.wanted))
-        by_hash = {job.source_hash: job for job in jobs if job.todo}
+        # The largest first: else one that is begun last keeps a single worker busy in the end.
+        todo = sorted((job for job in jobs if job.todo), key=lambda job: -job.state.size)
+        by_hash = {job.source_hash: job for job in todo}
         tasks = prefetched(
             by_hash.values(), lambda job: self._task(job, job.todo), lambda job: job.is_elsewhere
         )

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -76,12 +78,41 @@ class WorkerPool(Generic[Task, Result]):
                 return WorkerCrashedError("the worker process died")
 
     def _executor(self, workers: int) -> ProcessPoolExecutor:
-        context = _WorkerContext()
-        context.set_forkserver_preload(["rag_pipeline.sync.stages"])
-        return ProcessPoolExecutor(workers, mp_context=context, initializer=die_with_parent)
+        return ProcessPoolExecutor(
+            workers, mp_context=_worker_context(), initializer=die_with_parent
+        )
+
+
+def start_forkserver() -> None:
+    """Start the process that forks the workers, and do not wait for it.
+
+    Its imports take seconds: whoever knows early that there will be work lets them run beside its
+    own. Without this call the first pool starts it.
+    """
+    _worker_context()
+    with _main_hidden():
+        forkserver.ensure_running()
+
+
+def _worker_context() -> _WorkerContext:
+    context = _WorkerContext()
+    context.set_forkserver_preload(["rag_pipeline.sync.stages"])
+    return context
 
 
 _hiding = threading.Lock()
+
+
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Show `multiprocessing` an empty main script."""
+    with _hiding:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
 
 
 class _WorkerProcess(ForkServerProcess):
@@ -94,13 +125,8 @@ class _WorkerProcess(ForkServerProcess):
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 - the name is multiprocessing's
-        with _hiding:
-            main = sys.modules["__main__"]
-            sys.modules["__main__"] = ModuleType("__main__")
-            try:
-                return ForkServerProcess._Popen(process_obj)
-            finally:
-                sys.modules["__main__"] = main
+        with _main_hidden():
+            return ForkServerProcess._Popen(process_obj)
 
 
 class _WorkerContext(ForkServerContext):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool
+from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool, start_forkserver
 
 
 def square_or_die(number: int) -> int:
@@ -23,3 +23,8 @@ def test_a_crash_costs_one_task() -> None:
 
 def test_no_tasks_no_processes() -> None:
     assert list(WorkerPool[int, int](square_or_die, workers=2).run([])) == []
+
+
+def test_workers_of_a_forkserver_that_was_started_early() -> None:
+    start_forkserver()
+    assert dict(WorkerPool[int, int](square_or_die, workers=1).run([2])) == {2: 4}
