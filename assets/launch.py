@@ -176,10 +176,9 @@ def _sync_databases(
     databases = relational_range(instance)
     if databases is None:
         return
-    config = {**QUIET, "ops": {RELATIONAL_ROWS: {"config": {"runs": summary.runs}}}}
     result = definitions.resolve_job_def(relational_job.name).execute_in_process(
         instance=instance,
-        run_config=config,
+        run_config=QUIET,
         tags={**tags, RANGE_START_TAG: databases[0], RANGE_END_TAG: databases[1]},
         raise_on_error=False,
     )

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES
 from assets.sources import LOCK_WAIT_SECONDS
+from assets.syncs import earlier_runs
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.relational.report import RelationalReport
 from rag_pipeline.relational.syncing import sync_relational_sources
@@ -24,9 +25,6 @@ class RowsConfig(dg.Config):
 
     force: bool = Field(
         default=False, description="Delete the stored rows of a root table that is empty now"
-    )
-    runs: list[str] = Field(
-        default=[], description="Runs whose cost counts against sync.max_cost_usd as well"
     )
 
 
@@ -66,8 +64,9 @@ def relational_rows(
             LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
         ),
     ):
-        run = pipeline.context(store, context.run_id)
-        reports = sync_relational_sources(run, chosen, force=config.force, runs=config.runs)
+        others = earlier_runs(context.instance, context.run)
+        run = pipeline.context(store, context.run_id, others)
+        reports = sync_relational_sources(run, chosen, force=config.force, runs=others)
         # `rag sync` finishes once, after its last run.
         if PLANNED_TAG not in context.run.tags:
             finish(run, after_scan=True)
