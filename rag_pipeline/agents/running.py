@@ -26,6 +26,7 @@ def serve_pipe(settings: Settings, principals: tuple[str, ...] | None) -> None:
     readers = Readers(settings)
     server = create_server(settings, readers, _bearer(principals))
     try:
+        readers.whole()
         anyio.run(server.run_stdio_async)
     except KeyboardInterrupt:
         pass
@@ -43,7 +44,10 @@ def _bearer(principals: tuple[str, ...] | None) -> Bearer:
 
 @contextmanager
 def http_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
-    """Lend the application of `rag mcp --http` for an address. Raises like `access_of`."""
+    """Lend the application of `rag mcp --http` for an address.
+
+    Raises like `access_of`, and where the database is not to be had.
+    """
     access = access_of(settings, host)
     readers = Readers(settings)
     server = create_server(settings, readers, None)
@@ -54,6 +58,7 @@ def http_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     try:
+        readers.whole()
         yield Guard(application, access)
     finally:
         readers.close()

@@ -1,4 +1,4 @@
-"""A knowledge base for each reader, opened when the reader first asks."""
+"""A knowledge base for each reader: one database and one model, seen by other principals."""
 
 from __future__ import annotations
 
@@ -6,37 +6,67 @@ import threading
 
 from rag_pipeline.serve.knowledge import Knowledge
 from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import ensure_roles
 from rag_pipeline.system import RagSystem
 
 
 class Readers:
-    """Opens a `RagSystem` for each set of principals; close it at the end."""
+    """Opens the knowledge base when it is first asked; close it at the end. Safe to share."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
-        self._known: dict[frozenset[str] | None, Knowledge] = {}
+        self._whole: RagSystem | None = None
 
     def knowledge_of(self, principals: tuple[str, ...] | None) -> Knowledge:
-        """Return what a reader may see; None is whoever runs the project, and sees everything.
+        """Return what a reader may see.
+
+        None is whoever runs the project: everything, or where `security.enabled` is on, what
+        `security.principals` may read. Raises `DatabaseUnavailableError`.
+        """
+        security = self._settings.security
+        if principals is None and security.enabled:
+            principals = tuple(security.principals)
+        whole = self.whole()
+        if principals is None:
+            return Knowledge(whole, sees_everything=True)
+        return Knowledge(whole.reading_as(principals), sees_everything=False)
+
+    def whole(self) -> RagSystem:
+        """Return the knowledge base without any restriction, for what is written.
 
         Raises `DatabaseUnavailableError`.
         """
-        key = None if principals is None else frozenset(principals)
         with self._lock:
-            if key not in self._known:
-                self._known[key] = self._open(principals)
-            return self._known[key]
+            if self._whole is None:
+                self._whole = _open(self._settings)
+            return self._whole
 
     def close(self) -> None:
         """Close every connection."""
         with self._lock:
-            for knowledge in self._known.values():
-                knowledge.system.close()
-            self._known.clear()
+            if self._whole is not None:
+                self._whole.close()
+                self._whole = None
 
-    def _open(self, principals: tuple[str, ...] | None) -> Knowledge:
-        given = {name: getattr(self._settings, name) for name in type(self._settings).model_fields}
-        folder = given.pop("project_dir")
-        system = RagSystem(folder, principals=principals, **given)
-        return Knowledge(system, sees_everything=principals is None)
+
+def _open(settings: Settings) -> RagSystem:
+    """Open the whole; each request is restricted by itself, so that one pool serves all."""
+    given = {name: getattr(settings, name) for name in type(settings).model_fields}
+    folder = given.pop("project_dir")
+    given["security"] = settings.security.model_copy(update={"enabled": False})
+    system = RagSystem(folder, **given)
+    if settings.security.enabled or _names_principals(settings):
+        try:
+            with system.database.connection() as connection:
+                ensure_roles(connection)
+        except BaseException:
+            system.close()
+            raise
+    return system
+
+
+def _names_principals(settings: Settings) -> bool:
+    own = settings.serve
+    named = [own.local_principals, *(token.principals for token in own.tokens)]
+    return any(principals is not None for principals in named)

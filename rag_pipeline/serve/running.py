@@ -41,10 +41,14 @@ def access_of(
 
 @contextmanager
 def page_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
-    """Lend the application of `rag serve` for an address. Raises like `access_of`."""
+    """Lend the application of `rag serve` for an address.
+
+    Raises like `access_of`, and where the database is not to be had.
+    """
     access = access_of(settings, host, PUBLIC_PATHS)
     readers, pictures = Readers(settings), Pictures(settings)
     try:
+        readers.whole()
         yield create_app(settings, access, readers, pictures)
     finally:
         pictures.close()

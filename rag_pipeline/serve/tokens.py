@@ -22,7 +22,7 @@ class Bearer:
 
     name: str
     principals: tuple[str, ...] | None
-    """None: everything, as on the command line."""
+    """None: what the command line may read."""
 
 
 class Tokens:

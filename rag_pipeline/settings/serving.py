@@ -27,8 +27,7 @@ class TokenSettings(Section):
     )
     principals: list[str] | None = Field(
         default=None,
-        description="What its bearer may read: documents whose readers name one of these; unset ="
-        " everything",
+        description="For whom its bearer reads (docs/security.md); unset = as on the command line",
     )
 
     @model_validator(mode="before")
@@ -51,8 +50,8 @@ class ServeSettings(Section):
     tokens: list[TokenSettings] = Field(default=[], description="Who may ask, as `[[serve.tokens]]`")
     local_principals: list[str] | None = Field(
         default=None,
-        description="What requests of this machine without a token may read; unset = everything, "
-        "as on the command line",
+        description="For whom requests of this machine without a token read; unset = as on the "
+        "command line",
     )
     allowed_hosts: list[str] = Field(
         default=[],
