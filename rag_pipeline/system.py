@@ -17,7 +17,8 @@ from rag_pipeline.answering import Answer, Answerer, AnswerStream, Turn
 from rag_pipeline.chat import ChatModel, create_chat
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import DocumentError, RagError, SettingsError, SourceError
-from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchResponse
+from rag_pipeline.relational.opening import create_searcher
+from rag_pipeline.search import Filters, MetadataFilter, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
@@ -82,7 +83,7 @@ class RagSystem:
         self._embedder = create_embedder(
             self.settings.embedding, self.settings.data_path / "models"
         )
-        self._searcher = Searcher(self.database, self.settings, embedder=self._embedder)
+        self._searcher = create_searcher(self.database, self.settings, embedder=self._embedder)
         self._chat: ChatModel | None = None
 
     def reading_as(self, principals: Sequence[str]) -> RagSystem:

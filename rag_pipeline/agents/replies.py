@@ -42,7 +42,10 @@ class Answered(BaseModel):
     """An answer; its markers, such as [c2], are those of the citations."""
 
     text: str
-    kind: str = Field(description="chat: a model wrote it; extractive: sentences of the documents")
+    kind: str = Field(
+        description="chat: a model wrote it; extractive: sentences of the documents; "
+        "computed: by SQL over a database"
+    )
     status: str = Field(description="answered, not_found, refused or cut")
     citations: dict[str, Citation] = Field(description="By marker")
     problems: list[str] = Field(default=[], description="Reasons for doubt")

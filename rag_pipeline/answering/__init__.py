@@ -1,6 +1,6 @@
 """Answers with citations: by a chat model, or as sentences of the documents."""
 
-from rag_pipeline.answering.answer import Answer, Citation, Quote
+from rag_pipeline.answering.answer import Answer, Citation, Computation, Quote
 from rag_pipeline.answering.answerer import Answerer, Turn
 from rag_pipeline.answering.extractive import extract_answer
 from rag_pipeline.answering.stream import AnswerStream
@@ -10,6 +10,7 @@ __all__ = [
     "AnswerStream",
     "Answerer",
     "Citation",
+    "Computation",
     "Quote",
     "Turn",
     "extract_answer",

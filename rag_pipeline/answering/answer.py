@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from rag_pipeline.search import SearchResult
 from rag_pipeline.text import detect_language
 from rag_pipeline.usage import Usage
 
-Kind = Literal["chat", "extractive"]
+Kind = Literal["chat", "extractive", "computed"]
 Status = Literal["answered", "not_found", "refused", "cut"]
 
 _NOT_FOUND = {"en": "The documents do not say.", "ko": "문서에 나와 있지 않습니다."}
@@ -40,6 +40,8 @@ class Citation:
     chunk_id: int
     regions: list[dict[str, float]]
     """Page and box (0..1 of the page, origin top left) of everything that the chunk is made of."""
+    pages: Sequence[int] = ()
+    """The chunk's pages, the one with most of the question's words first."""
 
     @classmethod
     def of(cls, number: int, marker: str, result: SearchResult) -> Citation:
@@ -54,6 +56,7 @@ class Citation:
             result.breadcrumb_trail,
             result.chunk_id,
             result.regions,
+            result.pages,
         )
 
 
@@ -67,10 +70,24 @@ class Quote:
 
 
 @dataclass(frozen=True)
+class Computation:
+    """How a number was computed over a relational source."""
+
+    source: str
+    """The source in rag.toml whose database was asked."""
+    sql: str
+    columns: list[str]
+    rows: list[list[Any]]
+    is_exact: bool
+    """The question was read by rules; else a chat model wrote the SQL."""
+
+
+@dataclass(frozen=True)
 class Answer:
     """An answer and where it comes from.
 
-    `kind` tells who wrote it: a chat model, or nobody (`extractive`: the documents' own sentences).
+    `kind` tells who wrote it: a chat model, or nobody (`extractive`: the documents' own sentences;
+    `computed`: a database, by the SQL in `computation`).
     `status`: `answered`; `not_found`, the documents do not say; `refused` by the model or its
     provider; `cut` at `chat.max_tokens`. `problems` are reasons for doubt, such as a citation of a
     chunk that was not given.
@@ -85,6 +102,7 @@ class Answer:
     """Of an extractive answer, best first."""
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    computation: Computation | None = None
     query: str = ""
     """What was searched: the question, or the standalone form of it."""
     context: list[Citation] = field(default_factory=list)

@@ -7,10 +7,11 @@ import time
 import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rag_pipeline.answering.answer import Answer, Status, not_found, not_found_text
 from rag_pipeline.answering.citing import check_citations, cite
+from rag_pipeline.answering.computing import compute
 from rag_pipeline.answering.context import ContextChunk, select_context
 from rag_pipeline.answering.extractive import extract_answer
 from rag_pipeline.answering.prompt import (
@@ -28,6 +29,9 @@ from rag_pipeline.store.usage import record_query
 from rag_pipeline.text import clean_text, one_line
 from rag_pipeline.usage import Usage
 
+if TYPE_CHECKING:
+    from rag_pipeline.relational.databases import Databases
+
 logger = logging.getLogger(__name__)
 
 HISTORY_TURNS = 10
@@ -40,6 +44,7 @@ Turn = Message | Mapping[str, str] | tuple[str, str]
 class Answerer:
     """Answers questions from one database; safe to use from several threads.
 
+    Questions for numbers of a relational source are computed first, where the searcher knows one.
     Without a chat model it quotes: the answer's `kind` is `extractive`. What a model used is
     written to the table `usage` with every answer, also where the answer failed.
     """
@@ -55,6 +60,8 @@ class Answerer:
         self._settings = settings
         self._searcher = searcher
         self._chat = chat
+        # Those of a searcher that knows the databases of relational sources.
+        self._databases: Databases | None = getattr(searcher, "databases", None)
 
     def ask(self, question: str, *, history: Sequence[Turn] = (), **search: Any) -> Answer:
         """Answer a question; `search` are arguments of `Searcher.search` (weights, filters).
@@ -89,6 +96,16 @@ class Answerer:
         turns = [_message(turn) for turn in history][-HISTORY_TURNS:]
         try:
             query, used, notes = self._query(question, turns)
+            start = time.perf_counter()
+            if self._databases and _is_unfiltered(search):
+                computed = compute(self._databases, query, self._chat)
+                if computed is not None:
+                    yield computed.text
+                    seconds = {"compute": time.perf_counter() - start}
+                    own_notes = [*computed.notes, *notes]
+                    return replace(
+                        computed, question=question, query=query, notes=own_notes, seconds=seconds
+                    )
             own = self._settings.answering
             # Twice as many as are read: some may be too long for what is left of the budget.
             options = {"limit": 2 * own.max_chunks, "selection": own.selection, **search}
@@ -217,6 +234,12 @@ def _shown(stream: ChatStream, question: str) -> Iterator[str]:
     if held is not None and held.strip():
         rest = held.strip().removeprefix(NOT_IN_DOCUMENTS).strip(" \n.:*`\"'")
         yield rest or not_found_text(question) if NOT_IN_DOCUMENTS in held else held
+
+
+def _is_unfiltered(search: Mapping[str, Any]) -> bool:
+    """Whether the whole knowledge base is asked: what is limited to documents is not computed."""
+    filters = search.get("filters")
+    return filters is None or filters.is_empty
 
 
 def _message(turn: Turn) -> Message:

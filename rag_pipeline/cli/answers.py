@@ -36,7 +36,8 @@ def ask(
     """Answer from the documents, every statement cited to page, box and chunk.
 
     With a chat model ([chat] in rag.toml) the answer is written, and its citations are checked;
-    without one, sentences of the documents are quoted word for word.
+    without one, sentences of the documents are quoted word for word. Questions for numbers over a
+    relational source are computed by SQL, which is shown.
 
     Example: rag ask "How do I replace the oil filter?"
     """
@@ -44,7 +45,8 @@ def ask(
     from rag_pipeline.chat import create_chat
     from rag_pipeline.console import answers
     from rag_pipeline.console import output as console
-    from rag_pipeline.search import Filters, MetadataFilter, Searcher
+    from rag_pipeline.relational.opening import create_searcher
+    from rag_pipeline.search import Filters, MetadataFilter
 
     filters = Filters(
         source_types=source_type or (),
@@ -55,7 +57,8 @@ def ask(
     )
     with open_database() as (settings, database):
         chat = None if extractive else create_chat(settings.chat)
-        answerer = Answerer(database, settings, Searcher(database, settings, space=space), chat)
+        searcher = create_searcher(database, settings, space=space)
+        answerer = Answerer(database, settings, searcher, chat)
         if chat is None or as_json:
             answer = answerer.ask(question, filters=filters)
         else:

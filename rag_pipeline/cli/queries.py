@@ -93,7 +93,8 @@ def search(
     Example: rag search "oil filter torque" --explain
     """
     from rag_pipeline.console import output as console
-    from rag_pipeline.search import Filters, MetadataFilter, Searcher
+    from rag_pipeline.relational.opening import create_searcher
+    from rag_pipeline.search import Filters, MetadataFilter
 
     first_page, last_page = _page_range(pages)
     filters = Filters(
@@ -115,7 +116,7 @@ def search(
             weights["vector"] = vector_weight
         if not any(weights.values()):
             raise SettingsError("both weights are 0", hint="give one leg a weight")
-        searcher = Searcher(database, settings, space=space)
+        searcher = create_searcher(database, settings, space=space)
         if sql:
             statements = searcher.statements(query, limit=limit, weights=weights, filters=filters)
             if as_json:

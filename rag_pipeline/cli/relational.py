@@ -18,6 +18,7 @@ from rag_pipeline.settings import RelationalSettings, Settings
 
 if TYPE_CHECKING:
     from rag_pipeline.relational.plan import PlannedNode
+    from rag_pipeline.usage import Usage
 
 relational_app = typer.Typer(help="Databases whose rows are indexed.", no_args_is_help=True)
 app.add_typer(relational_app, name="relational")
@@ -129,16 +130,32 @@ def relational_ask(
 
     Example: rag relational ask "How many orders were placed in 1996?"
     """
+    from rag_pipeline.chat import create_chat
     from rag_pipeline.console import output as console
-    from rag_pipeline.relational.answers import exact_answer
+    from rag_pipeline.relational.databases import Databases
 
-    answer = exact_answer(chosen_sources(Settings.load(), source), question)
+    settings = Settings.load()
+    databases = Databases(chosen_sources(settings, source))
+    chat = create_chat(settings.chat)
+    answer = databases.answer(question, chat)
+    if chat is not None and (used := chat.take_usage()):
+        _record(used)
     if as_json:
         console.print_json(answer)
         return
     console.out.print(console.safe(answer.text))
     if answer.sql is not None:
         console.out.print(f"[dim]{console.safe(answer.sql)}[/]")
+    if answer.method == "chat" and answer.is_computed:
+        console.err.print("the SQL was written by the chat model: read it before you rely on it")
+
+
+def _record(used: list[Usage]) -> None:
+    from rag_pipeline.store.usage import UsageEntry, record_usage
+
+    with open_database() as (settings, database), database.connection() as connection:
+        entries = [UsageEntry(usage) for usage in used]
+        record_usage(connection, entries, run="relational-ask", prices=settings.prices)
 
 
 def chosen_sources(settings: Settings, name: str | None) -> Sequence[RelationalSettings]:

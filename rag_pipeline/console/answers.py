@@ -48,6 +48,11 @@ def print_foot(answer: Answer) -> None:
         out.print(f"[yellow]doubtful[/] {safe(problem)}")
     for citation in answer.citations:
         out.print(_place(citation))
+    if answer.computation is not None:
+        out.print(
+            f"[dim]computed over {safe(answer.computation.source)} by SQL:[/]\n"
+            f"{safe(answer.computation.sql)}"
+        )
     if answer.usage:
         out.print(f"[dim]{safe(answer.model or 'chat model')}: {_tokens(answer.usage)}[/]")
 
@@ -55,7 +60,8 @@ def print_foot(answer: Answer) -> None:
 def _place(place: Citation) -> str:
     box = ""
     if place.regions:
-        region = place.regions[0]
+        page = place.pages[0] if place.pages else place.page_start
+        region = next((one for one in place.regions if one["page"] == page), place.regions[0])
         corners = ", ".join(f"{region[edge]:.2f}" for edge in ("x0", "y0", "x1", "y1"))
         box = f", box ({corners})"
     return (

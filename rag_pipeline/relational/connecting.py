@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
 
 from rag_pipeline.errors import SettingsError, SourceError
 from rag_pipeline.settings import RelationalSettings
@@ -23,7 +24,8 @@ def open_engine(settings: RelationalSettings) -> Engine:
         url = make_url(address)
         if url.drivername in ("postgresql", "postgres"):
             url = url.set(drivername="postgresql+psycopg")
-        return create_engine(url, pool_pre_ping=True)
+        # Nothing is kept open between questions: the database is somebody else's.
+        return create_engine(url, poolclass=NullPool)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         # Without the library's text where it could quote a password.
         raise SettingsError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, func, select
 
@@ -13,13 +13,16 @@ from rag_pipeline.relational.interpretation.interpret import interpret
 from rag_pipeline.relational.interpretation.question import Question
 from rag_pipeline.relational.joins import NotComputableError
 from rag_pipeline.relational.lexicon import units
-from rag_pipeline.relational.mentions import Namer, Place
+from rag_pipeline.relational.mentions import Namer, Place, phrases
 from rag_pipeline.relational.pieces import MAX_UNITS, Cutter, candidate_spans, cut_units
 from rag_pipeline.relational.query import Query, build, missing_groups
 from rag_pipeline.relational.schema import Schema, is_number
 from rag_pipeline.relational.values import find_values
 from rag_pipeline.relational.views import shown
 from rag_pipeline.text import clean_text, one_line
+
+COMPUTING = frozenset("count sum sum_amount avg most fewest max min expensive cheap share".split())
+"""Operators that only a computation answers."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,10 @@ class ExactAnswer:
     """The statement that was run, its values written in."""
     reason: str | None = None
     """Why it could not be computed; None where it was."""
+    method: Literal["rules", "chat"] = "rules"
+    """Who read the question: rules, whose numbers are exact, or a chat model that wrote the SQL."""
+    source: str = ""
+    """The relational source whose database was asked."""
 
     @property
     def is_computed(self) -> bool:
@@ -67,6 +74,22 @@ class ExactAnswerer:
         self._namer = Namer(schema)
         self._cutter = make_cutter(schema)
         self._flags: frozenset[Place] | None = None
+
+    def is_about_data(self, question: str) -> bool:
+        """Whether a question asks for a computation and names anything of the schema or the data.
+
+        What is not is left to documents: no chat model is asked for SQL.
+        """
+        cleaned = one_line(clean_text(question))
+        parts = cut_units(cleaned)
+        if not parts or len(parts) > MAX_UNITS:
+            return False
+        with reading(self._engine, self._timeout) as connection:
+            values = find_values(connection, self._schema, candidate_spans(cleaned, parts))
+        pieces = self._cutter.cut(cleaned, parts, values)
+        computes = any(p.kind == "operator" and p.value in COMPUTING for p in pieces)
+        named = [m for m in self._namer.mentions(pieces) if m.table or m.columns]
+        return computes and bool(named or any(p.kind == "value" for p in pieces))
 
     def answer(self, question: str) -> ExactAnswer:
         """Compute a number, or say why not. Raises `SourceError` where the database is away."""
@@ -112,7 +135,14 @@ class ExactAnswerer:
 def make_cutter(schema: Schema) -> Cutter:
     """Return what cuts questions by a schema's words."""
     present = {word for table in schema.tables.values() for word in table.concepts}
-    return Cutter(schema.lexicon, _own_words(schema), present)
+    named = present | {
+        word
+        for table in schema.tables.values()
+        for column in table.table.columns
+        for word in schema.lexicon.name_concepts(column.name)
+    }
+    own = _own_words(schema)
+    return Cutter(schema.lexicon, own, present, named | set(own.values()))
 
 
 def _best(rows: list[list[Any]]) -> list[list[Any]]:
@@ -161,6 +191,6 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
             for concept in schema.lexicon.name_concepts(name):
                 if concept not in known and len(concept) > 2:
                     found[units(concept)] = concept
-    for key, forms in schema.lexicon.own_words.items():
+    for key, forms in {**phrases(schema), **schema.lexicon.own_words}.items():
         found |= dict.fromkeys(map(units, forms), key)
     return found

@@ -21,7 +21,8 @@ class Lexicon:
     def __init__(self, words: Mapping[str, Sequence[str]] | None = None) -> None:
         data = _data()
         self.nouns: dict[str, list[str]] = {k: list(v) for k, v in data["nouns"].items()}
-        self.countries: dict[str, list[str]] = data["countries"]
+        self.values: dict[str, list[str]] = {**data["countries"], **data["states"]}
+        """Values that have several names: countries and states of rows."""
         self._by_form: dict[tuple[str, ...], str] = {}
         self.forms: dict[tuple[str, ...], list[str]] = {}
         """Units of each form, with the concepts that it may stand for."""

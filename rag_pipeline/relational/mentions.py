@@ -33,6 +33,20 @@ class Mention:
         return " ".join(self.concepts)
 
 
+def phrases(schema: Schema) -> dict[str, list[str]]:
+    """Return columns that are called by a phrase with a small word in it: `out_of_print`.
+
+    Its words alone name something else; a phrase of two columns names none.
+    """
+    found: dict[str, list[str]] = {}
+    for table in schema.tables.values():
+        for column in table.table.columns:
+            words = schema.lexicon.shown(column.name, "en").split()
+            if set(words[1:-1]) & MODIFIERS:
+                found.setdefault(" ".join(words), []).append(f"{table.name}.{column.name}")
+    return {names[0]: [phrase] for phrase, names in found.items() if len(names) == 1}
+
+
 class Namer:
     """Finds what nouns name in one schema."""
 
@@ -49,7 +63,7 @@ class Namer:
                 self.words[table.name, column.name] = frozenset(own - set(table.concepts) or own)
 
         self._own: dict[tuple[str, ...], tuple[Place, ...]] = {}
-        for name in schema.lexicon.own_words:
+        for name in (*phrases(schema), *schema.lexicon.own_words):
             owner, _, column_name = name.partition(".")
             if (owner, column_name) in self.words:
                 self._own[(name,)] = ((owner, column_name),)

@@ -2,14 +2,13 @@
 
 Names and categories in the question are looked up in the data (`values`), never in a list. Rows of
 the root tables that fulfil all of them, along the foreign keys, come before what words and meaning
-find; few rows say much, many say nothing and are left out.
+find. Where a category has many rows ("VIP"), the search is narrowed to the category instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
@@ -24,7 +23,7 @@ from rag_pipeline.relational.views import key_text
 from rag_pipeline.text import clean_text, one_line
 
 MAX_ROWS = 12
-"""Rows of a table that a question may mean; more are left to the search."""
+"""Rows of a table that are looked at one by one; more are a category."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +34,8 @@ class NamedRows:
     keys: tuple[str, ...]
     by_name: bool
     """The question has the row's own name, not only what it relates to."""
-
-
-class Found(Protocol):
-    """What a search returns."""
-
-    @property
-    def chunk_id(self) -> int:
-        """Which chunk it is."""
-
-
-Result = TypeVar("Result", bound=Found)
-Search = Callable[[str, dict[str, str], int], Sequence[Result]]
-"""Question, values that the metadata must have, and how many → results, best first."""
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Instead of keys, where they are many: values of the table's own columns, by column."""
 
 
 def named_rows(
@@ -72,26 +60,14 @@ def named_rows(
         if not own and table not in mentioned:
             continue
         keys = _keys(connection, schema, table, conditions)
-        if keys:
+        if keys is not None and keys:
             found.append(NamedRows(table, keys, own))
-    return sorted(found, key=lambda one: (not one.by_name, len(one.keys)))
-
-
-def search_rows(
-    search: Search[Result], question: str, named: Sequence[NamedRows], limit: int
-) -> list[Result]:
-    """Search within the named rows first, then everywhere; each chunk once."""
-    places = [(one.table, key) for one in named for key in one.keys]
-    found: list[Result] = []
-    for table, key in places[:limit]:
-        found += search(question, {"table": table, "key": key}, 1)
-    if len(places) == 1:
-        table, key = places[0]
-        found += search(question, {"parent.table": table, "parent.key": key}, limit)
-    if len(found) < limit:
-        found += search(question, {}, 2 * limit)
-    unique = {one.chunk_id: one for one in found}
-    return list(unique.values())[:limit]
+        elif keys is None and all(
+            one.column.table == table and len(one.column.columns) == 1 for one in conditions
+        ):
+            category = {one.column.columns[0]: one.values for one in conditions}
+            found.append(NamedRows(table, (), own, category))
+    return sorted(found, key=lambda one: (not one.by_name, not one.keys, len(one.keys)))
 
 
 def _condition(
@@ -115,7 +91,8 @@ def _is_label(schema: Schema, table: str, columns: tuple[str, ...], wanted: str)
 
 def _keys(
     connection: Connection, schema: Schema, table: str, conditions: tuple[Condition, ...]
-) -> tuple[str, ...]:
+) -> tuple[str, ...] | None:
+    """Return the keys of the rows that fulfil conditions; None where they are too many."""
     try:
         tree = smallest_tree(schema, {table, *(one.column.table for one in conditions)})
     except NotComputableError:
@@ -123,4 +100,4 @@ def _keys(
     dialect = connection.dialect.name
     statement = matching_keys(tree, schema, dialect, table, conditions, MAX_ROWS + 1)
     rows = [key_text(row) for row in connection.execute(statement)]
-    return tuple(rows) if len(rows) <= MAX_ROWS else ()
+    return tuple(rows) if len(rows) <= MAX_ROWS else None

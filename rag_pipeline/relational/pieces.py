@@ -92,11 +92,14 @@ class Cutter:
         lexicon: Lexicon,
         own: Mapping[tuple[str, ...], str] | None = None,
         present: Collection[str] = (),
+        named: Collection[str] | None = None,
     ) -> None:
         """`own`: units of words that the schema or its owner adds, with their concepts.
 
-        `present`: the concepts of the schema's names. A word for two of them stays unknown.
+        `present`: the concepts of the tables' names. A word for two of them stays unknown.
+        `named`: those of all names; a value of the data goes before a noun that names nothing.
         """
+        self._named = named
         self._entries: dict[tuple[str, ...], tuple[PieceKind, str]] = {}
         for form, concept in (own or {}).items():
             self._entries[form] = ("noun", concept)
@@ -152,7 +155,13 @@ class Cutter:
                 text = question[parts[i].start : parts[end - 1].end]
                 # A common word that is also a value is one where it is written like a name.
                 is_name = end - i > 1 or (not text.islower() and i > 0)
-                is_known = entry is not None and entry[0] != "unknown"
+                names_nothing = (
+                    entry is not None
+                    and entry[0] == "noun"
+                    and self._named is not None
+                    and entry[1] not in self._named
+                )
+                is_known = entry is not None and entry[0] != "unknown" and not names_nothing
                 take("value", text, end, 0.9 if is_name or not is_known else 1.5)
         return found
 

@@ -225,17 +225,14 @@ class _Builder:
             return column.in_(one.values)
         if one.kind == "null":
             return column.is_(None)
-        value = one.values[0] if one.values else 0
-        year = extract("year", column)
-        conditions: dict[str, ColumnElement[bool]] = {
-            "year": year == value,
-            "year_before": year < value,
-            "year_after": year > value,
-            "month": extract("month", column) == value,
-            "positive": column > 0,
-            "flag": column == value,
-        }
-        return column > info.table.c[value] if one.kind == "later" else conditions[one.kind]
+        if one.kind == "positive":
+            return column > 0
+        value = one.values[0]
+        if one.kind == "later":
+            return column > info.table.c[value]
+        if one.kind == "flag":
+            return column == value
+        return _in_time(one.kind, column, value)
 
     def _absent(self) -> ColumnElement[bool]:
         """Rows that are counted and have nothing that fulfils `without`."""
@@ -264,6 +261,13 @@ class _Builder:
 
     def _table(self, name: str) -> TableInfo:
         return self._schema.tables[name]
+
+
+def _in_time(kind: str, column: ColumnElement[Any], value: int) -> ColumnElement[bool]:
+    part: ColumnElement[Any] = extract("month" if kind == "month" else "year", column)
+    if kind == "year_before":
+        return part < value
+    return part > value if kind == "year_after" else part == value
 
 
 def _all(parts: list[ColumnElement[bool]]) -> ColumnElement[bool]:

@@ -6,7 +6,8 @@ from types and from the words in the names, by the lexicon; nothing here knows o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sqlalchemy import Column, Engine, MetaData, Table, types
@@ -90,6 +91,36 @@ def read_schema(engine: Engine, lexicon: Lexicon, schema: str | None = None) -> 
     return Schema(
         {name: _table_info(table, set(tables), lexicon) for name, table in sorted(tables.items())},
         lexicon,
+    )
+
+
+def restricted(schema: Schema, tables: Collection[str] | None, excluded: Collection[str]) -> Schema:
+    """Return a schema that knows nothing of other tables than `tables` (None = all), nor of what is
+    excluded: tables, and columns as `table.column`. Keys and references stay.
+    """
+    kept = {
+        name: info
+        for name, info in schema.tables.items()
+        if name not in excluded and (tables is None or name in tables)
+    }
+    return Schema(
+        {name: _without(info, kept, excluded) for name, info in kept.items()}, schema.lexicon
+    )
+
+
+def _without(info: TableInfo, known: Collection[str], excluded: Collection[str]) -> TableInfo:
+    structural = {*info.key, *info.reference_columns}
+    columns = [
+        Column(column.name, column.type, primary_key=column.primary_key)
+        for column in info.table.columns
+        if column.name in structural or f"{info.name}.{column.name}" not in excluded
+    ]
+    names = {column.name for column in columns}
+    return replace(
+        info,
+        table=Table(info.table.name, MetaData(), *columns, schema=info.table.schema),
+        foreign_keys=tuple(link for link in info.foreign_keys if link.target in known),
+        label=info.label if names >= set(info.label) else info.key,
     )
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, func, select, types
 
 from rag_pipeline.relational.reading import Record, as_text_array
 from rag_pipeline.relational.schema import Schema, TableInfo
-from rag_pipeline.relational.tree import Node, Reference
+from rag_pipeline.relational.tree import Node, Reference, tables_of
 
 TIME_WORDS = frozenset({"at", "on", "time", "date", "last", "timestamp", "row"})
 """What the name of a time of change says besides that."""
@@ -60,7 +60,7 @@ def times_tree(tree: Node, schema: Schema) -> Node | None:
     None where no table has one. Tables without one keep their columns.
     """
     times = {name: column for name, t in schema.tables.items() if (column := changed_at(t, schema))}
-    used = {node.table.name for node in tree.walk()}
+    used = tables_of(tree).keys()
     return _reduced(tree, times) if used & times.keys() else None
 
 
@@ -77,7 +77,7 @@ def changed_at(table: TableInfo, schema: Schema) -> str | None:
 def newest_times(connection: Connection, tree: Node, schema: Schema) -> dict[str, str]:
     """Return the newest time of change of each table that has one, as JSON writes it."""
     found = {}
-    for table in _tables(tree).values():
+    for table in tables_of(tree).values():
         column = changed_at(table, schema)
         if column is not None:
             newest = select(
@@ -145,17 +145,3 @@ def _reduced_references(
         )
         for one in references
     )
-
-
-def _tables(tree: Node) -> dict[str, TableInfo]:
-    found: dict[str, TableInfo] = {}
-
-    def take(references: Sequence[Reference]) -> None:
-        for one in references:
-            found[one.table.name] = one.table
-            take(one.references)
-
-    for node in tree.walk():
-        found[node.table.name] = node.table
-        take(node.references)
-    return found

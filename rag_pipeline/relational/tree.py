@@ -53,6 +53,23 @@ class Node:
             yield from child.walk()
 
 
+def tables_of(tree: Node) -> dict[str, TableInfo]:
+    """Return every table of a tree by name, join tables and those that rows name included."""
+    found: dict[str, TableInfo] = {}
+
+    def take(references: tuple[Reference, ...]) -> None:
+        for one in references:
+            found[one.table.name] = one.table
+            take(one.references)
+
+    for node in tree.walk():
+        found[node.table.name] = node.table
+        if node.through is not None:
+            found[node.through.name] = node.through
+        take(node.references)
+    return found
+
+
 def build_tree(schema: Schema, settings: RelationalSettings) -> Node:
     """Return the tree of a source. Raises `SettingsError` for a root that is not there."""
     root = schema.tables.get(settings.root)

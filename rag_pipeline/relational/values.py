@@ -1,7 +1,7 @@
 """Values of the data that a question names: looked up, never listed beforehand.
 
 Every stretch of the question is asked for in every text column, in one statement. Names of
-countries are asked for in all the forms that the lexicon knows (German, Germany, 독일).
+countries and states are asked for in all forms that the lexicon knows (Germany, 독일; done, 완료).
 """
 
 from __future__ import annotations
@@ -111,21 +111,21 @@ def find_values(
 
 def _forms(lexicon: Lexicon, spans: Sequence[Span]) -> dict[str, set[Span]]:
     """Return every form to ask for, with the stretches that it stands for."""
-    countries = _countries(lexicon)
+    names = _names(lexicon)
     wanted: dict[str, set[Span]] = {}
     for span in spans:
         forms = {span.text, f"{span.text}."}
         # `us` is a pronoun, `US` a country.
         if len(span.text) > 2 or not span.text.isascii() or span.text.isupper():
-            forms |= set(countries.get(units(span.text), ()))
+            forms |= set(names.get(units(span.text), ()))
         for form in forms:
             wanted.setdefault(form, set()).add(span)
     return wanted
 
 
-def _countries(lexicon: Lexicon) -> Mapping[tuple[str, ...], list[str]]:
+def _names(lexicon: Lexicon) -> Mapping[tuple[str, ...], list[str]]:
     found: dict[tuple[str, ...], list[str]] = {}
-    for name, aliases in lexicon.countries.items():
+    for name, aliases in lexicon.values.items():
         forms = [name, *aliases]
         for form in forms:
             found[units(form)] = forms

@@ -45,6 +45,7 @@ class Result(Reply):
     breadcrumb_trail: str
     content: str
     kind: str
+    page: int = Field(description="The one to look at: with most of the query's words")
     page_start: int
     page_end: int
     regions: list[Region]
@@ -102,15 +103,26 @@ class QuoteReply(Reply):
     number: int
 
 
+class ComputationReply(Reply):
+    """The statement that an answer was computed by."""
+
+    source: str
+    sql: str
+    is_exact: bool = Field(description="Read by rules; else a chat model wrote the SQL")
+
+
 class AnswerReply(Reply):
     """An answer, with the place of every statement."""
 
     question: str
     text: str
-    kind: Literal["chat", "extractive"]
+    kind: Literal["chat", "extractive", "computed"]
     status: Literal["answered", "not_found", "refused", "cut"]
     citations: list[CitationReply]
     quotes: list[QuoteReply]
+    computation: ComputationReply | None = Field(
+        default=None, description="How a number was computed over a database"
+    )
     problems: list[str] = Field(description="Reasons for doubt")
     notes: list[str]
     model: str

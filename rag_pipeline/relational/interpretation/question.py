@@ -12,6 +12,8 @@ from rag_pipeline.relational.schema import Schema, is_date, is_flag, is_number
 from rag_pipeline.relational.values import FoundValue
 
 SILENT = frozenset({"filler", "particle"})
+PASSED_BACKWARDS = frozenset({"which", "each", "different", "never"})
+"""Operators that may stand between a noun and one behind it that takes it."""
 SUPERLATIVES = {
     "max": True,
     "min": False,
@@ -92,7 +94,7 @@ class Question:
             piece = self.pieces[place]
             if piece.kind == "noun":
                 return next(m for m in self.mentions if m.start <= place < m.end)
-            if piece.kind not in SILENT and piece.value not in ("which", "each", "different"):
+            if piece.kind not in SILENT and piece.value not in PASSED_BACKWARDS:
                 return None
         return None
 

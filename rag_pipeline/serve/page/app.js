@@ -346,12 +346,14 @@ function showAnswer(answer) {
   const kinds = {
     chat: `Answer by ${answer.model || "the chat model"}`,
     extractive: "Sentences of the documents, word for word",
+    computed: `Computed over ${answer.computation?.source}`,
   };
   const titles = { answered: kinds[answer.kind], not_found: "Not in the documents", refused: "No answer", cut: kinds[answer.kind] };
   fill(
     $("answer"),
     h("h2", {}, titles[answer.status]),
     h("p", { class: "text" }, ...withCitations(answer.text, byNumber)),
+    answer.computation ? h("pre", {}, answer.computation.sql) : null,
     ...answer.problems.map((one) => h("p", { class: "doubt" }, `Doubtful: ${one}`)),
     answer.citations.length
       ? h("ol", { class: "citations" }, ...answer.citations.map((one) =>
@@ -408,7 +410,7 @@ async function openCitation(citation) {
 // ---- a page with its boxes ---------------------------------------------------------------------
 
 function openPassage(place, query) {
-  const page = place.regions[0]?.page || place.page_start;
+  const page = place.page || place.regions[0]?.page || place.page_start;
   state.viewer = { place, query, page, last: null, url: null, ticket: 0 };
   showPassage(place);
   if (!$("viewer").open) $("viewer").showModal();

@@ -1,0 +1,33 @@
+"""Answers that are computed: questions for numbers, to the databases of relational sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rag_pipeline.answering.answer import Answer, Computation
+from rag_pipeline.chat import ChatModel
+
+if TYPE_CHECKING:
+    from rag_pipeline.relational.databases import Databases
+
+_WRITTEN = "the SQL was written by the chat model: read it before you rely on the number"
+
+
+def compute(databases: Databases, question: str, chat: ChatModel | None) -> Answer | None:
+    """Return a computed answer; None where the question is none for a number of a database.
+
+    Raises `ProviderError` and `ChatError` of the chat model.
+    """
+    exact = databases.answer(question, chat)
+    if not exact.is_computed or exact.sql is None:
+        return None
+    is_exact = exact.method == "rules"
+    return Answer(
+        question,
+        exact.text,
+        "computed",
+        "answered",
+        notes=[] if is_exact else [_WRITTEN],
+        computation=Computation(exact.source, exact.sql, exact.columns, exact.rows, is_exact),
+        model="" if is_exact or chat is None else chat.name,
+    )
