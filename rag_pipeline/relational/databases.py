@@ -89,6 +89,15 @@ class SourceDatabase:
         )
 
 
+@dataclass
+class _Cache:
+    """What was read, shared by all who ask."""
+
+    opened: dict[Place, _Opened] = field(default_factory=dict)
+    known: dict[tuple[Place, tuple[str, ...]], SourceDatabase] = field(default_factory=dict)
+    """By place, and the sources that may be read."""
+
+
 class Databases:
     """Opens databases when they are first asked; safe to share by threads.
 
@@ -100,7 +109,7 @@ class Databases:
         self,
         sources: Sequence[RelationalSettings],
         readable: Collection[str] | None = None,
-        opened: dict[Place, _Opened] | None = None,
+        cache: _Cache | None = None,
     ) -> None:
         """`readable`: names of the sources that may be read, None = all.
 
@@ -112,13 +121,12 @@ class Databases:
             self._groups.setdefault(place, []).append(source)
         self._sources = sources
         self._readable = readable
-        self._opened = {} if opened is None else opened
-        self._known: dict[Place, SourceDatabase] = {}
+        self._cache = cache or _Cache()
 
     def readable_from(self, database: Database) -> Databases:
         """Return the same databases as whoever `database` is open to may read them."""
         names = [one.name for one in readable_sources(self._sources, database)]
-        return Databases(self._sources, names, self._opened)
+        return Databases(self._sources, names, self._cache)
 
     def __bool__(self) -> bool:
         return bool(self._groups) and (self._readable is None or bool(self._readable))
@@ -180,13 +188,14 @@ class Databases:
         mine = [one for one in sources if self._readable is None or one.name in self._readable]
         if not mine:
             return None
-        opened = self._opened.get(place)
+        opened = self._cache.opened.get(place)
         if opened is None or time.monotonic() - opened.read_at > SCHEMA_SECONDS:
             words = {name: forms for source in sources for name, forms in source.words.items()}
             engine = open_engine(sources[0])
             schema = read_schema(engine, Lexicon(words), sources[0].db_schema)
-            opened = self._opened[place] = _Opened(engine, schema)
-        known = self._known.get(place)
+            opened = self._cache.opened[place] = _Opened(engine, schema)
+        view = (place, tuple(one.name for one in mine))
+        known = self._cache.known.get(view)
         if known is None or known.opened is not opened:
             tables = None
             if len(mine) < len(sources):
@@ -200,7 +209,7 @@ class Databases:
                 timeout_seconds=mine[0].timeout_seconds,
                 row_limit=mine[0].row_limit,
             )
-            known = self._known[place] = SourceDatabase(mine, opened, schema, answerer)
+            known = self._cache.known[view] = SourceDatabase(mine, opened, schema, answerer)
         return known
 
 

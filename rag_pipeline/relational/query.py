@@ -225,14 +225,12 @@ class _Builder:
             return column.in_(one.values)
         if one.kind == "null":
             return column.is_(None)
-        if one.kind == "positive":
-            return column > 0
-        value = one.values[0]
-        if one.kind == "later":
-            return column > info.table.c[value]
-        if one.kind == "flag":
-            return column == value
-        return _in_time(one.kind, column, value)
+        value = one.values[0] if one.values else 0
+        if one.kind in ("positive", "later"):
+            other: Any = info.table.c[value] if one.kind == "later" else literal(0)
+            above: ColumnElement[bool] = column > other
+            return above
+        return column == value if one.kind == "flag" else _in_time(one.kind, column, value)
 
     def _absent(self) -> ColumnElement[bool]:
         """Rows that are counted and have nothing that fulfils `without`."""
@@ -265,9 +263,9 @@ class _Builder:
 
 def _in_time(kind: str, column: ColumnElement[Any], value: int) -> ColumnElement[bool]:
     part: ColumnElement[Any] = extract("month" if kind == "month" else "year", column)
-    if kind == "year_before":
-        return part < value
-    return part > value if kind == "year_after" else part == value
+    before: ColumnElement[bool] = part < value
+    after: ColumnElement[bool] = part > value
+    return {"year_before": before, "year_after": after}.get(kind, part == value)
 
 
 def _all(parts: list[ColumnElement[bool]]) -> ColumnElement[bool]:
