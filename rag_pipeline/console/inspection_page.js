@@ -56,10 +56,12 @@ function chunksOf(line) {
 
 // Pictures -----------------------------------------------------------------------------------
 
-function rectangle(view, [x0, y0, x1, y1], attributes) {
+// `space` lies between the words and the line around them, so that it cuts no letter.
+function rectangle(view, [x0, y0, x1, y1], space, attributes) {
   return element("rect", {
-    x: x0 * view.width, y: y0 * view.height,
-    width: (x1 - x0) * view.width, height: (y1 - y0) * view.height, ...attributes,
+    x: x0 * view.width - space, y: y0 * view.height - space,
+    width: (x1 - x0) * view.width + 2 * space, height: (y1 - y0) * view.height + 2 * space,
+    ...attributes,
   });
 }
 
@@ -74,7 +76,7 @@ function build(section) {
   }));
   const blocks = [...pageBlocks(section).values()];
   for (const block of blocks) {
-    const box = rectangle(view, block.box, { class: `box r-${block.role}`, "data-block": block.index });
+    const box = rectangle(view, block.box, view.width / 350, { class: `box r-${block.role}`, "data-block": block.index });
     box.append(element("title", {}, `${block.index} · ${block.role} · ${block.rule}`));
     svg.append(box);
   }
@@ -87,15 +89,15 @@ function bordersOf(section, view) {
   const found = new Set([...section.querySelectorAll(".b")].flatMap(chunksOf));
   return [...found].flatMap((position) => chunks[position].boxes
     .filter((box) => box[0] === page)
-    .map((box) => rectangle(view, box.slice(1), {
+    .map((box) => rectangle(view, box.slice(1), view.width / 160, {
       class: position % 2 ? "border odd" : "border", "data-chunk": position,
     })));
 }
 
 function orderOf(blocks, view) {
-  const radius = view.width / 90;
+  const radius = view.width / 95;
   const places = blocks.map(({ box }) => [
-    Math.max(radius, box[0] * view.width - radius), box[1] * view.height + radius,
+    Math.max(radius, box[0] * view.width - 1.8 * radius), box[1] * view.height + radius,
   ]);
   const path = element("polyline", { class: "path", points: places.map((place) => place.join()).join(" ") });
   const numbers = blocks.flatMap((block, i) => {
@@ -320,6 +322,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 addEventListener("scroll", () => requestAnimationFrame(follow), { passive: true });
+new ResizeObserver(([{ target }]) => {
+  document.documentElement.style.setProperty("--header", `${target.offsetHeight}px`);
+}).observe(document.querySelector("header"));
 pageInput.max = sections.length;
 for (const section of sections) nearby.observe(section);
 follow();

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ from rag_pipeline.text import one_line
 
 PART = 100
 """Blocks that the browser lays out together: formats without pages may have thousands on one."""
+_LEADERS = re.compile(r"(?:\s*[.·…]){4,}\s*")
 _TABLE_ROLES = frozenset({"table"})
 
 
@@ -208,7 +210,7 @@ def _page(
     if isinstance(picture, Picture):
         yield (
             f'<svg viewBox="0 0 {picture.width} {picture.height}" role="img" '
-            f'aria-label="Picture of page {number}"></svg>\n'
+            f'preserveAspectRatio="xMinYMin" aria-label="Picture of page {number}"></svg>\n'
             f'<script type="text/plain" data-media="{picture.media_type}">'
             f"{base64.b64encode(picture.data).decode('ascii')}</script>\n"
         )
@@ -235,7 +237,8 @@ def _block(block: dict[str, Any]) -> str:
         )
         inner = f"<table>{inner}</table>"
     else:
-        inner = escape(block["text"])
+        text = block["text"]
+        inner = escape(_LEADERS.sub(" … ", text) if block["role"] == "contents_entry" else text)
     chunks = block["chunks"]
     odd = " odd" if chunks and chunks[0] % 2 else ""
     level = f" l{min(6, block['level'])}" if block["level"] else ""
