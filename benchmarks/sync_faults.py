@@ -20,6 +20,8 @@ import psycopg
 from benchmarks.sync_project import Project, make_document, make_documents
 
 Rows = list[tuple[object, ...]]
+FIRST_SECONDS = 15.0
+"""Within which the first sync is killed."""
 STORED = {
     "files": "SELECT uri, root, source_hash, size, tags, readers FROM source ORDER BY uri",
     "documents": "SELECT source_hash, title, page_count, language, status, fingerprints::text, "
@@ -57,18 +59,19 @@ def fault_run(base: Path, service: str, count: int, kills: int, seed: int = 1) -
     manuals = base / "manuals"
     make_documents(manuals, range(count))
     project = Project(base / "project", service)
-    hit = 0
+    hit, length = 0, FIRST_SECONDS
     for kill in range(kills):
         _change(manuals, count, kill, moments)
         process = project.start("sync", str(manuals), "--json")
-        # Start takes a few seconds; the moments spread over the whole sync.
-        time.sleep(moments.uniform(1.0, 15.0))
+        # The moments spread over the whole sync, which takes about as long as the last one.
+        time.sleep(moments.uniform(1.0, length))
         hit += process.poll() is None
         if kill % 2:
             kill_postgres(project)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        _sync_until_whole(project, manuals)
+        length = _sync_until_whole(project, manuals)
+        print(f"kill {kill + 1} of {kills}, {hit} while it ran", file=sys.stderr)
     faulty = stored_rows(project.url)
     project.stop()
     fresh = Project(base / "fresh", service)
@@ -111,8 +114,11 @@ def _change(manuals: Path, count: int, kill: int, moments: random.Random) -> Non
     make_documents(manuals, range(count * (kill + 2), count * (kill + 2) + max(2, count // 20)))
 
 
-def _sync_until_whole(project: Project, manuals: Path) -> None:
+def _sync_until_whole(project: Project, manuals: Path) -> float:
+    """Sync; return the seconds that it took."""
+    start = time.perf_counter()
     process = project.start("sync", str(manuals), "--json")
     _, err = process.communicate()
     if process.returncode != 0:
         sys.exit(f"the sync after a kill ended with {process.returncode}: {err}")
+    return time.perf_counter() - start
