@@ -1,0 +1,210 @@
+"""Every tool, called by the SDK's own client over standard input and over HTTP."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from rag_pipeline.agents.running import http_application
+from rag_pipeline.settings import ServeSettings, Settings, TokenSettings
+from tests.knowledge import served
+
+RAG = str(Path(sys.executable).parent / "rag")
+MANUAL = "service-manual-en.pdf"
+KIM, LEE = "kim-0123456789abcdef", "lee-0123456789abcdef"
+TOOLS = ["search", "ask", "outline", "read_section", "sources", "remember"]
+Connect = Callable[[], AbstractAsyncContextManager[Client]]
+
+
+def environment(project: Settings) -> dict[str, str]:
+    assert project.database_url is not None
+    return {
+        **os.environ,
+        "RAG_HOME": str(project.project_dir),
+        "RAG_DATABASE_URL": project.database_url.get_secret_value(),
+    }
+
+
+def over_pipe(project: Settings, *arguments: str) -> Connect:
+    parameters = StdioServerParameters(
+        command=RAG, args=["mcp", *arguments], env=environment(project)
+    )
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Client]:
+        async with Client(stdio_client(parameters)) as client:
+            yield client
+
+    return connect
+
+
+def over_http(url: str, token: str | None = None) -> Connect:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Client]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+            async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
+                yield client
+
+    return connect
+
+
+@pytest.fixture(scope="module")
+def http_url(project: Settings) -> Iterator[str]:
+    with http_application(project, "127.0.0.1") as application, served(application) as url:
+        yield url
+
+
+@pytest.fixture(params=["pipe", "http"])
+def connect(request: pytest.FixtureRequest, project: Settings) -> Connect:
+    if request.param == "pipe":
+        return over_pipe(project)
+    return over_http(request.getfixturevalue("http_url"))
+
+
+def run(connect: Connect, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """List the tools and make some calls in one session; return the names and the results."""
+
+    async def session() -> list[Any]:
+        async with connect() as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            return [names, *[await client.call_tool(name, given) for name, given in calls]]
+
+    return anyio.run(session)
+
+
+def test_every_tool_is_listed_and_called(connect: Connect) -> None:
+    title = "Pump of hall 3"
+    names, found, answer, outline, section, sources, kept, again = run(
+        connect,
+        ("search", {"query": "replacing the oil filter", "limit": 2, "documents": [MANUAL]}),
+        ("ask", {"question": "What is the part number of the oil filter?"}),
+        ("outline", {"document": MANUAL}),
+        ("read_section", {"document": MANUAL, "section": "5.3 Replacing the Oil Filter"}),
+        ("sources", {"name": "manual"}),
+        ("remember", {"title": title, "text": "Its serial number is ZX-7714."}),
+        ("search", {"query": "ZX-7714", "tags": ["notes"], "limit": 1}),
+    )
+    assert names == TOOLS
+    for result in (found, answer, outline, section, sources, kept, again):
+        assert not result.is_error, result.content
+    best = found.structured_content["results"][0]
+    citation = best["citation"]
+    assert (citation["document"], citation["page_start"]) == (MANUAL, 2)
+    assert citation["breadcrumb_trail"].endswith("5.3 Replacing the Oil Filter")
+    assert citation["regions"][0]["page"] == 2
+    answered = answer.structured_content
+    assert answered["status"] == "answered"
+    assert all(marker in answered["text"] for marker in answered["citations"])
+    titles = [heading["title"] for heading in outline.structured_content["headings"]]
+    assert "5.3 Replacing the Oil Filter" in titles
+    passages = section.structured_content["passages"]
+    assert passages[0]["citation"]["chunk_id"] == citation["chunk_id"]
+    assert sources.structured_content["total"] == 2
+    assert kept.structured_content["is_searchable"] is True
+    note = again.structured_content["results"][0]
+    assert "ZX-7714" in note["text"]
+    assert note["citation"]["document"] == kept.structured_content["document"]
+
+
+def test_errors_say_the_next_step(connect: Connect) -> None:
+    _, missing, empty, unknown = run(
+        connect,
+        ("outline", {"document": "none.pdf"}),
+        ("search", {"query": ""}),
+        ("read_section", {"document": MANUAL, "section": "Nothing of the kind"}),
+    )
+    assert missing.is_error
+    assert "there is no such document; see the sources" in missing.content[0].text
+    assert empty.is_error
+    assert unknown.is_error
+    assert "see its outline" in unknown.content[0].text
+
+
+def test_remembering_is_off_unless_allowed(project: Settings) -> None:
+    closed = project.model_copy(update={"mcp": type(project.mcp)()})
+    with http_application(closed, "127.0.0.1") as application, served(application) as url:
+        assert run(over_http(url))[0] == TOOLS[:-1]
+
+
+def test_standard_output_holds_messages_only(project: Settings) -> None:
+    message = (
+        '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion":'
+        ' "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}\n'
+    )
+    ran = subprocess.run(
+        [RAG, "mcp"],
+        input=message,
+        env=environment(project),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    lines = ran.stdout.splitlines()
+    assert ran.returncode == 0, ran.stderr
+    assert len(lines) == 1
+    assert lines[0].startswith('{"jsonrpc":"2.0","id":1')
+
+
+@pytest.fixture
+def guarded_url(project: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Tools for two bearers, who may read different things."""
+    monkeypatch.setenv("RAG_TOKEN_KIM", KIM)
+    monkeypatch.setenv("RAG_TOKEN_LEE", LEE)
+    tokens = [
+        TokenSettings(name=name, token_env=f"RAG_TOKEN_{name.upper()}", principals=[f"user:{name}"])
+        for name in ("kim", "lee")
+    ]
+    settings = project.model_copy(update={"serve": ServeSettings(tokens=tokens)})
+    with http_application(settings, "0.0.0.0") as application:
+        with served(application, "0.0.0.0") as url:
+            yield url
+
+
+def test_notes_are_for_those_who_may_read_what_their_author_does(
+    guarded_url: str, project: Settings
+) -> None:
+    note = {"title": "Secret", "text": "The code of the gate is QQ-4242."}
+    _, kept = run(over_http(guarded_url, KIM), ("remember", note))
+    assert kept.structured_content["is_searchable"] is True
+    wanted = ("search", {"query": "QQ-4242", "limit": 50})
+    sources = ("sources", {"name": "secret"})
+    outline = ("outline", {"document": kept.structured_content["document"]})
+
+    def seen(connect: Connect) -> tuple[bool, int, bool]:
+        _, found, listed, read = run(connect, wanted, sources, outline)
+        texts = [one["text"] for one in found.structured_content["results"]]
+        return (
+            any("QQ-4242" in text for text in texts),
+            listed.structured_content["total"],
+            not read.is_error,
+        )
+
+    assert seen(over_http(guarded_url, KIM)) == (True, 1, True)
+    assert seen(over_http(guarded_url, LEE)) == (False, 0, False)
+    assert seen(over_pipe(project)) == (True, 1, True)
+    assert seen(over_pipe(project, "--as", "user:lee")) == (False, 0, False)
+    assert seen(over_pipe(project, "--as", "user:kim")) == (True, 1, True)
+
+
+def test_without_a_token_nobody_is_answered(guarded_url: str) -> None:
+    with httpx2.Client(base_url=guarded_url) as client:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        assert client.post("/mcp", json=message).status_code == 401
+        wrong = {"Authorization": f"Bearer {KIM}x"}
+        assert client.post("/mcp", json=message, headers=wrong).status_code == 401
+        foreign = {"Authorization": f"Bearer {KIM}", "Origin": "http://evil.example"}
+        assert client.post("/mcp", json=message, headers=foreign).status_code == 403

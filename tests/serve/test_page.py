@@ -1,0 +1,291 @@
+"""The page in a real browser: search, why, pages with their boxes, answers, keys, phone, dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.conftest import PROJECT_DIR
+
+SCREENSHOTS = PROJECT_DIR / "tests" / "screenshots"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 60_000
+"""Milliseconds; the first search loads the model."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"no browser found ({', '.join(BROWSERS)})")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        # Its own sandbox needs rights that containers do not give.
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def faults() -> list[str]:
+    """What the browser complained of."""
+    return []
+
+
+@pytest.fixture
+def open_page(browser: Any, url: str, faults: list[str]) -> Iterator[Any]:
+    contexts = []
+
+    def opened(path: str = "/", **options: Any) -> Any:
+        options.setdefault("viewport", {"width": 1200, "height": 860})
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and faults.append(said.text))
+        page.on("request", lambda sent: _note_foreign(sent.url, url, faults))
+        page.goto(url + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def _note_foreign(asked: str, url: str, faults: list[str]) -> None:
+    if not asked.startswith((url, "data:", "blob:")):
+        faults.append(f"the page asked for {asked}")
+
+
+def shot(page: Any, name: str) -> None:
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+def search(page: Any, query: str) -> Any:
+    page.fill("#query", query)
+    page.press("#query", "Enter")
+    page.wait_for_function("document.querySelector('#search-status').textContent.includes('ms')")
+    return page.locator("#results > li")
+
+
+def test_a_search_shows_trails_marks_and_shares(open_page: Any) -> None:
+    page = open_page()
+    results = search(page, "replacing the oil filter")
+    first = results.first
+    assert first.locator(".open").inner_text().endswith("5.3 Replacing the Oil Filter")
+    assert "service-manual-en.pdf · page 2" in first.locator(".place").inner_text()
+    assert first.locator("mark").all_inner_texts()[:3] == ["Replacing", "Oil", "Filter"]
+    shares = [float(one.get_attribute("data-share")) for one in first.locator(".bar i").all()]
+    assert sum(shares) == pytest.approx(1)
+    widths = [one.bounding_box()["width"] for one in first.locator(".bar i").all()]
+    for share, width in zip(shares, widths, strict=True):
+        assert width / sum(widths) == pytest.approx(share, abs=0.02)
+    assert first.locator(".bar").get_attribute("aria-label").startswith("Score ")
+    first.get_by_role("button", name="Why?").click()
+    rows = first.locator(".why tbody tr")
+    given = [float(row.locator("td").last.inner_text()) for row in rows.all()]
+    assert sum(given[:-1]) == pytest.approx(given[-1], abs=1e-4)
+    shot(page, "search")
+
+
+def test_the_boxes_lie_over_the_words_of_the_result(open_page: Any, client: httpx.Client) -> None:
+    """The drawn rectangles hold the chunk's words, as the parser places them, and no others."""
+    page = open_page()
+    search(page, "replacing the oil filter").first.locator(".open").click()
+    page.wait_for_selector(".paper img")
+    page.wait_for_selector(".hit")
+    image = page.locator(".paper img").bounding_box()
+    boxes = [_share_of(one.bounding_box(), image) for one in page.locator(".box").all()]
+    found = client.post("/api/search", json={"query": "replacing the oil filter", "limit": 1}).json()
+    result = found["results"][0]
+    path = f"/api/pages/{result['source_hash']}/{result['page_start']}/words"
+    words = client.get(path).json()["words"]
+    inside = [word["text"] for word in words if any(_holds(box, word) for box in boxes)]
+    plain = " ".join(result["content"].split())
+    assert " ".join(inside) == plain
+    hits = [_share_of(one.bounding_box(), image) for one in page.locator(".hit").all()]
+    over = {word["text"] for word in words if any(_holds(hit, word) for hit in hits)}
+    assert {"oil", "filter"} <= {word.lower().strip(".,") for word in over}
+    assert "wrench." not in over
+    shot(page, "page-with-boxes")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('#page-number').textContent === 'page 3 of 3'")
+    page.wait_for_function("!document.querySelector('.box')")
+    assert page.locator("#page-after").is_disabled()
+    page.keyboard.press("Escape")
+    assert not page.locator("#viewer").is_visible()
+
+
+def _share_of(box: Any, image: Any) -> tuple[float, float, float, float]:
+    left, top = box["x"] - image["x"], box["y"] - image["y"]
+    return (
+        left / image["width"],
+        top / image["height"],
+        (left + box["width"]) / image["width"],
+        (top + box["height"]) / image["height"],
+    )
+
+
+def _holds(box: tuple[float, float, float, float], word: Any) -> bool:
+    x, y = (word["x0"] + word["x1"]) / 2, (word["y0"] + word["y1"]) / 2
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
+
+
+def test_an_answer_and_its_citation(open_page: Any) -> None:
+    page = open_page()
+    page.fill("#query", "What is the part number of the oil filter?")
+    page.click("#ask-button")
+    page.wait_for_selector("#answer .citations")
+    citation = page.locator("#answer .text .cite").first
+    named = citation.get_attribute("title")
+    shot(page, "answer")
+    citation.click()
+    page.wait_for_selector(".box")
+    assert named.startswith(page.locator("#viewer-title").inner_text())
+    assert page.locator("#passage p").count() >= 2
+    shot(page, "citation")
+
+
+def test_filters_and_the_way_back(open_page: Any) -> None:
+    page = open_page("/#/search?q=filter&language=ko")
+    page.wait_for_selector("#results li")
+    assert page.locator("#filter-count").inner_text() == "(1)"
+    assert _documents(page) == {"service-manual-ko.pdf"}
+    page.locator("#filters summary").click()
+    page.select_option("#filter-language", "")
+    page.fill("#filter-document", "datasheet.pdf")
+    page.press("#filter-document", "Tab")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.place')].every((one) => one.textContent.startsWith('data'))"
+    )
+    shot(page, "filters")
+    page.go_back()
+    page.wait_for_function("document.querySelector('#filter-count').textContent === '(1)'")
+    page.go_back()
+    page.wait_for_function("document.querySelector('#filter-language').value === 'ko'")
+
+
+def _documents(page: Any) -> set[str]:
+    return {text.split(" · ")[0] for text in page.locator("#results .place").all_inner_texts()}
+
+
+def test_keys_alone_are_enough(open_page: Any) -> None:
+    page = open_page()
+    page.keyboard.press("/")
+    page.keyboard.type("oil filter")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#results li")
+    focused = "document.activeElement.closest('li')?.querySelector('.open').textContent"
+    page.keyboard.press("ArrowDown")
+    first = page.evaluate(focused)
+    page.keyboard.press("ArrowDown")
+    second = page.evaluate(focused)
+    assert first != second is not None
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(focused) == first
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".paper img")
+    page.keyboard.press("Escape")
+    page.wait_for_function("!document.querySelector('#viewer').open")
+    assert page.evaluate(focused) == first
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.id") == "query"
+
+
+def test_hostile_text_stays_text(open_page: Any, faults: list[str]) -> None:
+    page = open_page()
+    first = search(page, "firmware update stick").first
+    assert '<img src=x onerror="document.title' in first.locator(".open").inner_text()
+    first.locator(".open").click()
+    page.wait_for_selector("#sheet .status")
+    assert "no picture" in page.locator("#sheet .status").inner_text()
+    assert page.title() == "Documents"
+    assert page.locator("main script, main img, dialog script, dialog img, dialog b").count() == 0
+    shot(page, "hostile")
+    # The browser notes that there is no picture; the page says so too.
+    faults[:] = [fault for fault in faults if "404" not in fault]
+
+
+def test_sources_show_failures_and_outlines(open_page: Any) -> None:
+    page = open_page("/#/sources")
+    page.wait_for_selector(".documents li")
+    assert page.locator(".counts .bad").inner_text().split() == ["1", "failed"]
+    assert "broken.pdf" in page.locator(".failure").inner_text()
+    page.get_by_role("button", name="service-manual-en.pdf").click()
+    page.get_by_role("button", name="5.3 Replacing the Oil Filter").click()
+    page.wait_for_selector(".box")
+    shot(page, "outline")
+    page.keyboard.press("Escape")
+    shot(page, "sources")
+
+
+def test_korean_at_phone_width(open_page: Any) -> None:
+    phone = {"width": 360, "height": 740}
+    page = open_page(viewport=phone, device_scale_factor=2, is_mobile=True, has_touch=True)
+    first = search(page, "에어필터 카트리지 교체").first
+    assert first.locator(".open").get_attribute("lang") == "ko"
+    assert "에어필터" in first.locator("mark").all_inner_texts()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    first.get_by_role("button", name="Why?").tap()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    shot(page, "phone")
+    first.locator(".open").tap()
+    page.wait_for_selector(".box")
+    assert page.locator(".paper img").bounding_box()["width"] > 320
+    page.wait_for_selector(".hit")
+    shot(page, "phone-page")
+
+
+def test_dark_where_the_system_is_dark(open_page: Any) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light, dark = open_page(color_scheme="light"), open_page(color_scheme="dark")
+    assert light.evaluate(colour) == "rgb(247, 246, 242)"
+    assert dark.evaluate(colour) == "rgb(20, 25, 27)"
+    search(dark, "oil filter")
+    shot(dark, "dark")
+    dark.locator("#results .open").first.click()
+    dark.wait_for_selector(".box")
+    shot(dark, "dark-page")
+
+
+def test_everything_that_acts_has_a_name(open_page: Any) -> None:
+    page = open_page()
+    search(page, "oil filter")
+    nameless = """[...document.querySelectorAll('button, input, select, a, summary')].filter((one) =>
+      !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length))
+      .map((one) => one.outerHTML)"""
+    assert page.evaluate(nameless) == []
+    for colours in ("light", "dark"):
+        page.emulate_media(color_scheme=colours)
+        assert page.evaluate(CONTRASTS) == []
+
+
+CONTRASTS = """(() => {
+  const luminance = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map(Number).map((c) => c / 255)
+      .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (one) => {
+    for (let at = one; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (!/, 0\\)$/.test(colour)) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  return [...document.querySelectorAll("button, a, p, mark, label, li, summary, kbd")]
+    .filter((one) => one.offsetParent && !one.disabled && one.textContent.trim())
+    .map((one) => {
+      const [a, b] = [luminance(getComputedStyle(one).color), luminance(ground(one))];
+      return [one.className || one.tagName, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+    })
+    .filter(([, contrast]) => contrast < 4.5);
+})()"""
+"""Texts whose contrast with their ground is below 4.5 : 1 (WCAG 2.2, 1.4.3)."""
