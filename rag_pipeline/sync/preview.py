@@ -13,7 +13,7 @@ from rag_pipeline.sync.places import configured_roots
 from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes
 from rag_pipeline.sync.profiles import Profiles
 from rag_pipeline.sync.refresh import stored_states
-from rag_pipeline.sync.scan import Pages, scan
+from rag_pipeline.sync.scan import Pages, scan, with_readers
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ def preview_sync(
     only = {root.root for root in given}
     wanted = [root for root in roots if not only or root.root in only]
     root_names = {root.root for root in roots}
-    found = scan(wanted, stored, root_names, Pages(settings.web, None))
+    found = with_readers(
+        scan(wanted, stored, root_names, Pages(settings.web, None)), settings.security
+    )
     changes = source_changes(found, stored, root_names)
     states = _states_after(changes, stored, stored_states(settings, database))
     if only:

@@ -27,7 +27,7 @@ from rag_pipeline.sync.fingerprints import STAGES
 from rag_pipeline.sync.places import configured_roots
 from rag_pipeline.sync.plan import SourceChanges, SyncPlan, source_changes
 from rag_pipeline.sync.profiles import Profiles
-from rag_pipeline.sync.scan import Pages, scan
+from rag_pipeline.sync.scan import Pages, scan, with_readers
 from rag_pipeline.sync.sentences import sentences_key
 from rag_pipeline.sync.spool import Spool
 
@@ -101,7 +101,7 @@ def refresh_sources(
         if root not in names:
             raise SourceError(f"{root} is not a known folder", hint=f"run `rag sync {root}`")
     wanted = [root for root in roots if not only_roots or root.root in only_roots]
-    found = scan(wanted, stored, names, pages_of(settings))
+    found = with_readers(scan(wanted, stored, names, pages_of(settings)), settings.security)
     changes = source_changes(found, stored, names)
     with database.connection() as connection:
         orphans = apply_changes(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rag_pipeline.errors import SourceError
-from rag_pipeline.settings import WebSettings
+from rag_pipeline.settings import SecuritySettings, WebSettings
 from rag_pipeline.store.sources import SourceFile, SourceRoot
 from rag_pipeline.sync.listing import Listing, list_local, list_remote
 from rag_pipeline.sync.places import is_below, kind_of
@@ -93,6 +93,17 @@ def scan(
                 _note(result, file.uri, reason)
                 del found[file.uri]
     return replace(result, files=list(found.values()), hashed=hashed)
+
+
+def with_readers(found: Scan, security: SecuritySettings) -> Scan:
+    """Return the files with the readers that rules for tags and paths give them."""
+    if not (security.tags or security.documents):
+        return found
+    files = [
+        replace(file, readers=security.readers_of(file.uri, file.tags, file.readers))
+        for file in found.files
+    ]
+    return replace(found, files=files)
 
 
 def _listing(

@@ -33,6 +33,7 @@ def land_document(
     trails: Sequence[str] | None = None,
     language: str = "en",
     tags: Sequence[str] = (),
+    readers: Sequence[str] = ("public",),
     metadata: Sequence[dict[str, Any]] | None = None,
     vectors: Any = None,
     parents: Sequence[int] | None = None,
@@ -51,7 +52,9 @@ def land_document(
         vectors = np.full((len(texts), DIMENSIONS), 0.5)
     with database.connection() as connection:
         space = space_of(database)
-        file = SourceFile(f"/m/{name}", "/m", source_hash, 1, 1, tags=list(tags))
+        file = SourceFile(
+            f"/m/{name}", "/m", source_hash, 1, 1, tags=list(tags), readers=list(readers)
+        )
         apply_changes(connection, [file], [])
         landing = Landing(
             source_hash=source_hash,
