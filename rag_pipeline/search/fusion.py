@@ -75,8 +75,8 @@ def fuse(
 
     `relative_score`: Σ weight × score of the leg as a share of its best, the weights made to add up
     to 1. Cosines, which have no zero that means anything, are counted from the leg's last. A bonus
-    goes beyond 1. (A convex combination, as in Bruch, Gai, Ingber: An Analysis of Fusion Functions for
-    Hybrid Retrieval, TOIS 2023.)
+    goes beyond 1. (A convex combination, as in Bruch, Gai, Ingber: An Analysis of Fusion Functions
+    for Hybrid Retrieval, TOIS 2023.)
 
     `rrf`: Σ weight / (k + rank), rank from 1. (Cormack, Clarke, Büttcher: Reciprocal Rank Fusion,
     SIGIR 2009; k = 60 is theirs.)
