@@ -1,16 +1,18 @@
 """Relational data: what retrieval of rows keeps of their relations, and exact numbers by SQL.
 
-    python -m benchmarks.relational [--quick] [--json]
+    python -m benchmarks.relational [--quick] [--only retrieval|aggregates|large] [--json]
 
-Loads `northwind` into the embedded Postgres and indexes it five times over: `table` (a chunk a row,
-per table), `flat_join` (a chunk a joined order line), and ours as `entity`, `parent_child`, `auto`.
-A gold row counts as found where it stands in one of the first five chunks; a chunk is right where
-it holds a gold row of a root table. Facts are looked for in the chunks' text, and with
-`parent_child` in their parents'. Ours look at the rows first that SQL finds by the names in the
-question. Aggregate questions are right where every cell is; what is
-computed but differs is wrong, what could not be computed is neither.
+`retrieval` loads `northwind` into the embedded Postgres and indexes it in turn as `table` (a chunk
+a row, per table), `flat_join` (a chunk a joined order line), and ours as `entity`, `parent_child`,
+`auto`. A gold row counts as found where it stands in one of the first five chunks; a chunk is right
+where it holds a gold row of a root table. Facts are looked for in the chunks' text, and with
+`parent_child` in their parents'. All are searched by words alone; ours also with what SQL finds by
+the names in the question, and `entity`, in a full run, by words and vectors too.
 
-All strategies are searched by words alone with `--quick`, by words and meaning without.
+`aggregates` are right where every cell is; what is computed but differs is wrong, what could not be
+computed is neither. They are asked once more of a copy whose tables and columns are renamed.
+
+`large` indexes generated order lines: a million, or 20,000 with `--quick`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -30,161 +33,160 @@ from psycopg import sql
 from pydantic import SecretStr
 
 from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
-from rag_pipeline.embedding import Embedder, create_embedder
-from rag_pipeline.relational.connecting import open_engine, reading
+from benchmarks.relational_baselines import WordsOnly, flat_join_rows, land_rows, table_rows
+from benchmarks.relational_million import measure
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.relational.connecting import open_engine
 from rag_pipeline.relational.exact import ExactAnswerer
 from rag_pipeline.relational.lexicon import Lexicon
-from rag_pipeline.relational.narrowing import named_rows, search_rows
 from rag_pipeline.relational.schema import read_schema
+from rag_pipeline.relational.searching import RowSearcher
 from rag_pipeline.relational.syncing import sync_relational
 from rag_pipeline.search import Searcher, SearchResult
-from rag_pipeline.search.filters import Filters, MetadataFilter
 from rag_pipeline.settings import RelationalSettings, Settings
 from rag_pipeline.store import embedded
+from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database, database_url
 from rag_pipeline.store.migrations import create_database
+from rag_pipeline.sync.context import SyncContext
+from rag_pipeline.sync.finish import finish
+from rag_pipeline.sync.profiles import Profiles
 
 ROOTS = {"customers": 2, "suppliers": 1, "employees": 1, "products": 1}
 """Root tables of our sources, with their depth."""
-LINES = "order_details"
-"""The table whose joined rows are `flat_join`."""
 OURS = ("entity", "parent_child", "auto")
-
-
-class WordsOnly:
-    """Stands in for an embedder where nothing is searched by meaning: one vector for all."""
-
-    provider, model, dimensions, contextual, max_tokens = "none", "words-only", 2, False, 512
-
-    def __init__(self, counter: Embedder) -> None:
-        self.count_tokens = counter.count_tokens
-
-    def embed_documents(self, texts: Sequence[str], on_batch: object = None) -> Any:
-        """Return the same unit vector for each text."""
-        del on_batch
-        return np.tile(np.array([1.0, 0.0], dtype=np.float32), (len(texts), 1))
-
-    def embed_query(self, text: str) -> Any:
-        """Return the same unit vector."""
-        return self.embed_documents([text])[0]
-
-    def take_usage(self) -> list[Any]:
-        """Nothing is used."""
-        return []
-
-
-@dataclass(frozen=True)
-class Row:
-    """A chunk of a baseline: its text, and the keys of the rows in it."""
-
-    title: str
-    text: str
-    keys: dict[str, list[str]]
+PARTS = ("retrieval", "aggregates", "large")
+LINES, QUICK_LINES = 1_000_000, 20_000
+WORDS = {"text": 1.0, "vector": 0.0}
+RENAMED_TABLES = {
+    "customers": "clients",
+    "employees": "staff",
+    "order_details": "order_items",
+    "products": "articles",
+    "shippers": "carriers",
+    "suppliers": "vendors",
+}
+RENAMED_COLUMNS = {
+    "clients": {"company_name": "client_name", "customer_id": "client_no"},
+    "staff": {"employee_id": "staff_no"},
+    "carriers": {"company_name": "carrier_name", "shipper_id": "carrier_no"},
+    "vendors": {"company_name": "vendor_name"},
+    "articles": {
+        "product_name": "article_name",
+        "unit_price": "list_price",
+        "units_in_stock": "inventory",
+    },
+    "order_items": {"unit_price": "price", "quantity": "qty"},
+    "orders": {
+        "order_date": "ordered_on",
+        "shipped_date": "shipped_on",
+        "freight": "shipping_cost",
+    },
+}
+"""Other names for the same things, as other companies have them."""
 
 
 def main() -> None:
-    """Index the data in every way, ask every question, print one table."""
-    options = arguments(__doc__)
-    folder = bench_data() / "northwind"
-    with (folder / "questions.jsonl").open(encoding="utf-8") as file:
-        questions = [json.loads(line) for line in file]
-    with server() as (settings, url):
-        load(url, (folder / "northwind.sql").read_text(encoding="utf-8"))
-        counter = create_embedder(settings.embedding, settings.data_path / "models")
-        embedder: Any = WordsOnly(counter) if options.quick else counter
-        weights = {"text": 1.0, "vector": 0.0} if options.quick else None
-        entities = [q for q in questions if q["kind"] == "entity"]
-        rows: list[list[Any]] = []
-        figures: dict[str, Any] = {}
-        for name, index in strategies(url).items():
-            database = fresh_store(settings, name)
-            start = time.perf_counter(), time.process_time()
-            chunks = index(database, embedder)
-            took = time.perf_counter() - start[0], time.process_time() - start[1]
-            searcher = Searcher(database, settings, embedder=embedder)
-            for language in ("en", "ko"):
-                ask = asker(searcher, weights, url if name in OURS else None)
-                scores = score(ask, entities, language)
-                rows.append([name, language, *scores.values(), chunks, *took])
-                figures |= {f"{name}.{language}.{k}": v for k, v in scores.items()}
-            figures |= {f"{name}.chunks": chunks, f"{name}.index_cpu_seconds": took[1]}
-            database.close()
-        exact = exact_scores(url, [q for q in questions if q["kind"] == "aggregate"])
-        figures |= exact
+    """Run the parts, print one table and the other figures below it."""
+    options = arguments(__doc__, PARTS)
+    parts = [options.only] if options.only else PARTS
+    rows: list[list[Any]] = []
+    figures: dict[str, Any] = {}
+    with server() as settings:
+        if "retrieval" in parts or "aggregates" in parts:
+            folder = bench_data() / "northwind"
+            url = load(settings, "northwind", folder)
+            with (folder / "questions.jsonl").open(encoding="utf-8") as file:
+                questions = [json.loads(line) for line in file]
+        if "retrieval" in parts:
+            entities = [q for q in questions if q["kind"] == "entity"]
+            rows += retrieval(settings, url, entities, figures, hybrid=not options.quick)
+        if "aggregates" in parts:
+            asked = [q for q in questions if q["kind"] == "aggregate"]
+            figures |= exact_scores(url, "aggregate", asked)
+            renamed = load(settings, "northwind_renamed", folder)
+            rename(renamed)
+            figures |= exact_scores(renamed, "aggregate.renamed", asked)
+        if "large" in parts:
+            figures |= large(settings, QUICK_LINES if options.quick else LINES)
     columns = "strategy questions P@5 recall@5 facts chunks index_s index_CPU_s".split()
     print_report("Relational data", columns, rows, figures, options.json)
     if not options.json:
         print()
-        for name, value in exact.items():
-            print(f"- {name}: {value if isinstance(value, int) else round(value, 3)}")
+        for name, value in figures.items():
+            if name.startswith(("aggregate.", "large.")):
+                print(f"- {name}: {value if isinstance(value, int) else round(value, 3)}")
 
 
 @contextmanager
-def server() -> Iterator[tuple[Settings, str]]:
-    """Lend settings with a server of their own, and the URL of the database to be read."""
+def server() -> Iterator[Settings]:
+    """Lend settings with a database server of their own."""
     project_dir = PROJECT_DIR / ".rag" / "benchmarks" / "relational"
     project_dir.mkdir(parents=True, exist_ok=True)
     os.environ["RAG_HOME"] = str(project_dir)
     settings = Settings.load(project_dir)
     try:
-        yield settings, _with_name(database_url(settings), "northwind")
+        yield settings
     finally:
         embedded.stop(settings.data_path)
 
 
-def load(url: str, statements: str) -> None:
-    """Load the data into a database made anew."""
-    _create(url)
+def load(settings: Settings, name: str, folder: Path) -> str:
+    """Load the data into a database made anew; return its URL."""
+    url = _fresh(settings, name)
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(statements.encode())
+        connection.execute((folder / "northwind.sql").read_bytes())
+    return url
 
 
-def fresh_store(settings: Settings, name: str) -> Database:
-    """Open an empty store of its own for a strategy."""
-    url = _with_name(database_url(settings), f"relational_{name}")
-    _create(url)
-    return Database.open(settings.model_copy(update={"database_url": SecretStr(url)}))
+def rename(url: str) -> None:
+    """Give tables and columns other names."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        for old, new in RENAMED_TABLES.items():
+            connection.execute(
+                sql.SQL("ALTER TABLE {} RENAME TO {}").format(
+                    sql.Identifier(old), sql.Identifier(new)
+                )
+            )
+        for table, columns in RENAMED_COLUMNS.items():
+            for old, new in columns.items():
+                connection.execute(
+                    sql.SQL("ALTER TABLE {} RENAME COLUMN {} TO {}").format(
+                        *map(sql.Identifier, (table, old, new))
+                    )
+                )
 
 
-def _create(url: str) -> None:
+def _fresh(settings: Settings, name: str) -> str:
+    url = _with_name(database_url(settings), name)
     maintenance = _with_name(url, "postgres")
-    name = urlsplit(url).path.lstrip("/")
     with psycopg.connect(maintenance, autocommit=True) as connection:
         connection.execute(
             sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
         )
     create_database(maintenance, name)
+    return url
 
 
 def _with_name(url: str, name: str) -> str:
     return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
 
 
-def strategies(url: str) -> dict[str, Callable[[Database, Any], int]]:
-    """Return what indexes the data in each way; each returns the number of chunks."""
+@contextmanager
+def store(settings: Settings, name: str) -> Iterator[Database]:
+    """Lend an empty store of its own."""
+    url = _fresh(settings, f"relational_{name}")
+    database = Database.open(settings.model_copy(update={"database_url": SecretStr(url)}))
+    try:
+        yield database
+    finally:
+        database.close()
 
-    def ours(strategy: str) -> Callable[[Database, Any], int]:
-        def index(database: Database, embedder: Any) -> int:
-            return sum(
-                sync_relational(
-                    database, embedder, source(url, root, depth, strategy), PROJECT_DIR
-                ).chunks
-                for root, depth in ROOTS.items()
-            )
 
-        return index
-
-    def baseline(read: Callable[[str], list[Row]]) -> Callable[[Database, Any], int]:
-        def index(database: Database, embedder: Any) -> int:
-            return land_rows(database, embedder, read(url))
-
-        return index
-
-    return {
-        "table": baseline(table_rows),
-        "flat_join": baseline(flat_join_rows),
-        **{strategy: ours(strategy) for strategy in OURS},
-    }
+def context_of(settings: Settings, database: Database, embedder: Any) -> SyncContext:
+    """Return what a sync of rows is given."""
+    artifacts = ArtifactStore(settings.artifacts_location)
+    return SyncContext(Profiles(settings), database, artifacts, embedder, run="benchmark")
 
 
 def source(url: str, root: str, depth: int, strategy: str) -> RelationalSettings:
@@ -193,28 +195,65 @@ def source(url: str, root: str, depth: int, strategy: str) -> RelationalSettings
     return RelationalSettings.model_validate(values)
 
 
-def asker(
-    searcher: Searcher, weights: dict[str, float] | None, url: str | None
-) -> Callable[[str], Sequence[SearchResult]]:
-    """Return what finds five chunks: by search alone, or (ours) by SQL and search."""
+def retrieval(
+    settings: Settings,
+    url: str,
+    questions: Sequence[dict[str, Any]],
+    figures: dict[str, Any],
+    *,
+    hybrid: bool,
+) -> list[list[Any]]:
+    """Index the data in every way and ask every question; return the table's rows."""
+    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    words = WordsOnly(embedder)
+    rows: list[list[Any]] = []
 
-    def search(question: str, wanted: dict[str, str], limit: int) -> Sequence[SearchResult]:
-        filters = Filters(metadata=[MetadataFilter(key, (v,)) for key, v in wanted.items()])
-        return searcher.search(
-            question, limit=limit, weights=weights, filters=filters, expand="parent"
-        ).results
+    def run(name: str, index: Callable[[Database, Any], int], vectors: bool, ours: str) -> None:
+        with store(settings, name.split(maxsplit=1)[0]) as database:
+            start = time.perf_counter(), time.process_time()
+            used = embedder if vectors else words
+            chunks = index(database, used)
+            took = time.perf_counter() - start[0], time.process_time() - start[1]
+            figures[f"{name}.chunks"] = chunks
+            figures[f"{name}.index_cpu_seconds"] = took[1]
+            searchers: dict[str, Searcher] = {name: Searcher(database, settings, embedder=used)}
+            if ours:
+                sources = [source(url, root, depth, ours) for root, depth in ROOTS.items()]
+                knowing = settings.model_copy(update={"relational": sources})
+                if vectors:
+                    searchers = {}
+                label = f"{name} + SQL"
+                searchers[label] = RowSearcher(database, knowing, embedder=used)
+            for label, searcher in searchers.items():
+                ask = partial(_five, searcher, None if vectors else WORDS)
+                for language in ("en", "ko"):
+                    scores = score(ask, questions, language)
+                    rows.append([label, language, *scores.values(), chunks, *took])
+                    figures.update({f"{label}.{language}.{k}": v for k, v in scores.items()})
 
-    if url is None:
-        return lambda question: search(question, {}, 5)
-    engine = open_engine(source(url, "customers", 1, "auto"))
-    schema = read_schema(engine, Lexicon())
+    run("table", lambda d, e: land_rows(d, e, table_rows(url)), False, "")
+    run("flat_join", lambda d, e: land_rows(d, e, flat_join_rows(url)), False, "")
+    for strategy in OURS:
+        run(strategy, partial(_index, settings, url, strategy), False, strategy)
+    if hybrid:
+        run("entity + vectors", partial(_index, settings, url, "entity"), True, "entity")
+    return rows
 
-    def narrowed(question: str) -> Sequence[SearchResult]:
-        with reading(engine, 30) as connection:
-            named = named_rows(connection, schema, question, list(ROOTS))
-        return search_rows(search, question, named, 5)
 
-    return narrowed
+def _index(settings: Settings, url: str, strategy: str, database: Database, embedder: Any) -> int:
+    context = context_of(settings, database, embedder)
+    chunks = sum(
+        sync_relational(context, source(url, root, depth, strategy)).chunks
+        for root, depth in ROOTS.items()
+    )
+    finish(context, after_scan=True)
+    return chunks
+
+
+def _five(
+    searcher: Searcher, weights: dict[str, float] | None, question: str
+) -> Sequence[SearchResult]:
+    return searcher.search(question, limit=5, weights=weights, expand="parent").results
 
 
 def score(
@@ -245,9 +284,9 @@ def score(
     }
 
 
-def exact_scores(url: str, questions: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def exact_scores(url: str, name: str, questions: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return per language the share computed exactly right, and the number computed wrong."""
-    engine = open_engine(source(url, "customers", 1, "auto"))
+    engine = open_engine(source(url, "-", 1, "auto"))
     answerer = ExactAnswerer(engine, read_schema(engine, Lexicon()))
     figures: dict[str, Any] = {}
     for language in ("en", "ko"):
@@ -264,11 +303,10 @@ def exact_scores(url: str, questions: Sequence[dict[str, Any]]) -> dict[str, Any
                 right += is_right
                 wrong += not is_right
         figures |= {
-            f"aggregate.{language}.right": right / len(questions),
-            f"aggregate.{language}.wrong": wrong,
-            f"aggregate.{language}.p50_ms": 1000 * float(np.median(seconds)),
+            f"{name}.{language}.right": right / len(questions),
+            f"{name}.{language}.wrong": wrong,
+            f"{name}.{language}.p50_ms": 1000 * float(np.median(seconds)),
         }
-    engine.dispose()
     return figures
 
 
@@ -277,153 +315,12 @@ def _cells(rows: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
     return sorted(tuple(str(cell) for cell in row) for row in rows)
 
 
-def table_rows(url: str) -> list[Row]:
-    """Return a chunk a row of every table: `column: value`, as a loader of tables makes them."""
-    rows = []
-    with psycopg.connect(url) as connection:
-        for table, key in _tables(connection).items():
-            cursor = connection.execute(
-                sql.SQL("SELECT * FROM {} ORDER BY {}").format(
-                    sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, key))
-                )
-            )
-            names = [column.name for column in cursor.description or []]
-            for values in cursor:
-                row = dict(zip(names, values, strict=True))
-                keys = {table: ["|".join(str(row[name]) for name in key)]}
-                rows.append(Row(table, _text(row), keys))
-    return rows
-
-
-def flat_join_rows(url: str) -> list[Row]:
-    """Return a chunk a line of an order, joined with all that it names, directly or not."""
-    with psycopg.connect(url) as connection:
-        tables = _tables(connection)
-        joined, statement = _join_all(connection)
-        rows = []
-        for (document,) in connection.execute(statement):
-            keys = {
-                table: ["|".join(str(document[table][name]) for name in tables[table])]
-                for table in joined
-                if document[table] is not None
-            }
-            text = _text(
-                {
-                    f"{table}.{name}": value
-                    for table in joined
-                    for name, value in (document[table] or {}).items()
-                }
-            )
-            rows.append(Row(LINES, text, keys))
-    return rows
-
-
-def _join_all(connection: psycopg.Connection[Any]) -> tuple[list[str], sql.Composed]:
-    """Join every table that lines name; each once, by the first foreign key that reaches it."""
-    links = connection.execute(
-        "SELECT c.conrelid::regclass::text, a.attname, c.confrelid::regclass::text, b.attname "
-        "FROM pg_constraint c "
-        "JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] "
-        "JOIN pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[1] "
-        "WHERE c.contype = 'f' AND c.conrelid <> c.confrelid ORDER BY c.oid"
-    ).fetchall()
-    joined = [LINES]
-    joins: list[sql.Composable] = [sql.Identifier(LINES)]
-    for table in joined:
-        for own, column, target, target_column in links:
-            if own == table and target not in joined:
-                joined.append(target)
-                joins.append(
-                    sql.SQL("LEFT JOIN {t} ON {o}.{c} = {t}.{d}").format(
-                        t=sql.Identifier(target),
-                        o=sql.Identifier(own),
-                        c=sql.Identifier(column),
-                        d=sql.Identifier(target_column),
-                    )
-                )
-    pairs = [
-        sql.SQL("{}, to_jsonb({})").format(sql.Literal(table), sql.Identifier(table))
-        for table in joined
-    ]
-    statement = sql.SQL("SELECT jsonb_build_object({}) FROM {}").format(
-        sql.SQL(", ").join(pairs), sql.SQL(" ").join(joins)
-    )
-    return joined, statement
-
-
-def _tables(connection: psycopg.Connection[Any]) -> dict[str, list[str]]:
-    """Return every table with the columns of its primary key."""
-    found: dict[str, list[str]] = {}
-    for table, column in connection.execute(
-        "SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c "
-        "CROSS JOIN LATERAL unnest(c.conkey) WITH ORDINALITY AS k (number, place) "
-        "JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.number "
-        "JOIN pg_class t ON t.oid = c.conrelid AND t.relnamespace = 'public'::regnamespace "
-        "WHERE c.contype = 'p' ORDER BY 1, k.place"
-    ):
-        found.setdefault(table, []).append(column)
-    return found
-
-
-def _text(row: dict[str, Any]) -> str:
-    return "\n".join(
-        f"{name}: {value}"
-        for name, value in row.items()
-        if value not in (None, "", b"", "\\x") and not isinstance(value, bytes | memoryview)
-    )
-
-
-def land_rows(database: Database, embedder: Any, rows: Sequence[Row]) -> int:
-    """Write a baseline's chunks into the same kind of store as ours; return how many."""
-    import hashlib
-
-    import pandas as pd
-
-    from rag_pipeline.analysis import to_search_vectors
-    from rag_pipeline.chunking import content_hash, embedded_text
-    from rag_pipeline.embedding import EMBEDDING_VERSION
-    from rag_pipeline.store.documents import Landing, land
-    from rag_pipeline.store.embeddings import ensure_index, ensure_space
-    from rag_pipeline.store.sources import SourceFile, apply_changes
-    from rag_pipeline.store.statistics import refresh_statistics
-
-    with database.connection() as connection:
-        space = ensure_space(
-            connection, embedder.provider, embedder.model, embedder.dimensions, EMBEDDING_VERSION
-        )
-    for title in dict.fromkeys(row.title for row in rows):
-        own = [row for row in rows if row.title == title]
-        texts = [embedded_text(title, None, row.text) for row in own]
-        literals, counts = to_search_vectors(texts, "en")
-        source_hash = hashlib.sha256(title.encode()).hexdigest()
-        frame = pd.DataFrame(
-            {
-                "chunk_index": range(len(own)),
-                "parent_index": pd.array([None] * len(own), dtype="Int64"),
-                "kind": "text",
-                "breadcrumb_trail": title,
-                "content": [row.text for row in own],
-                "context": pd.Series([None] * len(own), dtype=object),
-                "token_count": embedder.count_tokens(texts),
-                "page_start": 1,
-                "page_end": 1,
-                "regions": [[] for _ in own],
-                "content_hash": [content_hash(text) for text in texts],
-                "metadata": [{"keys": row.keys} for row in own],
-            }
-        )
-        vectors = embedder.embed_documents(texts)
-        landing = Landing(source_hash, title, 1, "en", [], {}, frame, literals, counts, vectors)
-        with database.connection() as connection:
-            file = SourceFile(
-                f"relational:baseline/{title}", "relational:baseline", source_hash, 0, 0
-            )
-            apply_changes(connection, [file], [])
-            land(connection, space.space_id, landing)
-    with database.connection() as connection:
-        refresh_statistics(connection)
-        ensure_index(connection, space)
-    return len(rows)
+def large(settings: Settings, lines: int) -> dict[str, Any]:
+    """Index generated order lines, with a stub in the embedder's place."""
+    embedder = WordsOnly(create_embedder(settings.embedding, settings.data_path / "models"))
+    url = _fresh(settings, "order_lines")
+    with store(settings, "large") as database:
+        return measure(context_of(settings, database, embedder), url, lines)
 
 
 if __name__ == "__main__":

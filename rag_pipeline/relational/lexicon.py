@@ -33,13 +33,22 @@ class Lexicon:
         self.own_words = dict(words or {})
 
     def name_concepts(self, name: str) -> tuple[str, ...]:
-        """Split an identifier into concepts.
+        """Split an identifier into concepts; words that mean one together are one.
 
-        >>> Lexicon().name_concepts("order_details"), Lexicon().name_concepts("UnitPrice")
-        (('order', 'line'), ('unit', 'price'))
+        >>> Lexicon().name_concepts("order_details"), Lexicon().name_concepts("ShippingCost")
+        (('order', 'line'), ('freight',))
         """
         words = _WORD.findall(name) or [name]
-        return tuple(self._by_form.get(units(word), stem(word)) for word in words)
+        found: list[str] = []
+        begin = 0
+        while begin < len(words):
+            for end in range(len(words), begin, -1):
+                concept = self._by_form.get(units(" ".join(words[begin:end])))
+                if concept is not None:
+                    break
+            found.append(concept if concept is not None else stem(words[begin]))
+            begin = end
+        return tuple(found)
 
     def shown(self, name: str, language: str) -> str:
         """Return an identifier as a person reads it: `order_date` → order date, 주문 날짜."""
