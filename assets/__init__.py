@@ -12,6 +12,7 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 from assets.automation import documents_job, nightly_schedule, request_stale_documents, sources_job
 from assets.documents import documents
 from assets.evaluation import evaluation_job, retrieval_evaluation
+from assets.freshness import with_freshness
 from assets.relational import relational_job, relational_rows
 from assets.sources import sources
 
@@ -26,4 +27,5 @@ __all__ = [
     "retrieval_evaluation",
     "sources",
     "sources_job",
+    "with_freshness",
 ]

@@ -3,6 +3,7 @@
 import dagster as dg
 from pydantic import Field
 
+from assets.events import changes_markdown
 from assets.partitions import PLANNED_TAG, align_partitions, align_relational_partitions
 from rag_pipeline.relational.syncing import forget_relational
 from rag_pipeline.sync.estimate import check_cost
@@ -67,6 +68,7 @@ def sources(
             **result.changes.counts(),
             "partitions added": added,
             "partitions deleted": deleted,
+            "changes": dg.MetadataValue.md(changes_markdown(result.changes)),
             "problems": dg.MetadataValue.md(
                 "\n".join(f"- {problem}" for problem in result.problems) or "none"
             ),

@@ -13,14 +13,17 @@ from assets import (
     retrieval_evaluation,
     sources,
     sources_job,
+    with_freshness,
 )
 from rag_pipeline.settings import Settings
 from resources import default_resources
 
+settings = Settings.load()
+
 defs = dg.Definitions(
-    assets=[sources, documents, relational_rows, retrieval_evaluation],
+    assets=[with_freshness(sources, settings), documents, relational_rows, retrieval_evaluation],
     jobs=[sources_job, documents_job, relational_job, evaluation_job],
-    schedules=[nightly_schedule(Settings.load())],
+    schedules=[nightly_schedule(settings)],
     sensors=[request_stale_documents],
     resources=default_resources(),
     # A run's steps share a process: the stages have a pool of their own, and a process per step

@@ -32,6 +32,23 @@ ROLES = (
     "contents_entry",
     "footnote",
 )
+ROLE_COLORS = {
+    "title": "#be123c",
+    "heading": "#e11d48",
+    "paragraph": "#64748b",
+    "list_item": "#0891b2",
+    "procedure_step": "#0d9488",
+    "table": "#7c3aed",
+    "caption": "#c026d3",
+    "admonition": "#ea580c",
+    "code": "#4d7c0f",
+    "figure": "#a16207",
+    "page_header": "#94a3b8",
+    "page_footer": "#94a3b8",
+    "contents_entry": "#2563eb",
+    "footnote": "#78716c",
+}
+"""Of the boxes in pictures of pages."""
 FURNITURE_ROLES = frozenset({"page_header", "page_footer", "contents_entry"})
 """Roles that never reach a chunk's text."""
 SECTION = "section"

@@ -29,7 +29,7 @@ from rag_pipeline.console.inspection_pictures import Picture, pictures_of
 from rag_pipeline.console.output import counted, counting, err
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import RagError
-from rag_pipeline.frames import ROLES, SECTION
+from rag_pipeline.frames import ROLE_COLORS, ROLES, SECTION
 from rag_pipeline.parsing import ParsedDocument, parse_file
 from rag_pipeline.parsing.rendering import has_pictures
 from rag_pipeline.settings import Settings
@@ -139,7 +139,8 @@ def _blocks(inspected: Inspected) -> list[dict[str, Any]]:
 
 
 def _head(inspected: Inspected, blocks: list[dict[str, Any]]) -> str:
-    style, script = _resource("inspection_page.css"), _resource("inspection_page.js")
+    colors = "".join(f".r-{role}{{--role:{color}}}" for role, color in ROLE_COLORS.items())
+    style, script = _resource("inspection_page.css") + colors, _resource("inspection_page.js")
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; "
         f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'"

@@ -54,6 +54,9 @@ class SyncSettings(Section):
         description="A sync that is estimated to cost more stops before its first call; unset = no "
         "limit",
     )
+    preview_pages: int = Field(
+        default=2, ge=0, le=5, description="First pages shown in Dagster's UI; 0 = none"
+    )
     schedule: str = Field(default="0 2 * * *", description="Cron expression of the nightly sync")
     timezone: str = Field(default="UTC", description="Time zone of the schedule")
 
@@ -139,6 +142,23 @@ class Settings(BaseSettings):
         if url is not None and not (isinstance(url, str) and chat_provider(url) == "openai"):
             return values
         return {**values, "chat": {**section, "api_key": key}}
+
+    @model_validator(mode="after")
+    def _readers_by_rules(self) -> Settings:
+        """Give relational sources the readers that rules for tags and paths name."""
+        self.__dict__["relational"] = [
+            source.model_copy(
+                update={
+                    "readers": list(
+                        self.security.readers_of(
+                            f"relational:{source.name}/{source.root}/", source.tags, source.readers
+                        )
+                    )
+                }
+            )
+            for source in self.relational
+        ]
+        return self
 
     @classmethod
     def settings_customise_sources(

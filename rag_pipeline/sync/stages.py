@@ -31,6 +31,7 @@ from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.contexts import open_chat, place_in_document
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
+from rag_pipeline.sync.previews import chunk_rows, page_previews
 from rag_pipeline.sync.sentences import remembering
 from rag_pipeline.usage import Usage, UsageMeter
 
@@ -117,8 +118,9 @@ def _run_stages(artifacts: ArtifactStore, task: StageTask, stages: tuple[str, ..
                 return StageResult(task.source_hash, reports, prepared)
             frame, document, metadata = _run_stage(stage, task, frame, document)
             artifacts.write(stage, task.source_hash, frame, task.fingerprints[stage], document)
-            metadata = {"pages": document["page_count"], **metadata}
-            reports.append(StageReport(stage, time.perf_counter() - start, metadata))
+            seconds = time.perf_counter() - start
+            metadata = {"pages": document["page_count"], **metadata, **_shown(stage, task, frame)}
+            reports.append(StageReport(stage, seconds, metadata))
     except RagError as error:
         return StageResult(task.source_hash, reports, failed_stage=stage, error=error)
     except Exception as error:  # a fault of ours must fail this document, not the sync
@@ -178,7 +180,12 @@ def _run_stage(
             "language": parsed.language,
             "warnings": list(parsed.warnings),
         }
-        return parsed.blocks, document, {"blocks": len(parsed.blocks)}
+        metadata = {
+            "blocks": len(parsed.blocks),
+            "language": parsed.language,
+            "warnings": list(parsed.warnings),
+        }
+        return parsed.blocks, document, metadata
     assert frame is not None
     if stage == STRUCTURE:
         structured = infer_structure(frame, settings.structure)
@@ -215,6 +222,16 @@ def _run_stage(
             _count(chat.take_usage())
     metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
     return chunks, document, metadata
+
+
+def _shown(stage: str, task: StageTask, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return what people see of a stage in Dagster's UI, beside its counts."""
+    if stage == BLOCKS:
+        return {"files": [Path(path).name for path in task.paths]}
+    if stage == STRUCTURE:
+        pages = task.settings.sync.preview_pages
+        return {"previews": page_previews(task.paths, frame, pages)}
+    return {"chunk rows": chunk_rows(frame)}
 
 
 def _current_path(task: StageTask) -> Path:
