@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rag_pipeline.cli.application import (
+    AsOption,
     DocumentOption,
     JsonOption,
     LanguageOption,
@@ -15,7 +16,7 @@ from rag_pipeline.cli.application import (
     TagOption,
     WhereOption,
     app,
-    open_database,
+    open_readers,
 )
 
 
@@ -31,6 +32,7 @@ def ask(
     document: DocumentOption = None,
     language: LanguageOption = None,
     where: WhereOption = None,
+    principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer from the documents, every statement cited to page, box and chunk.
@@ -55,7 +57,7 @@ def ask(
         languages=language or (),
         metadata=[MetadataFilter.parse(condition) for condition in where or ()],
     )
-    with open_database() as (settings, database):
+    with open_readers(principals) as (settings, database):
         chat = None if extractive else create_chat(settings.chat)
         searcher = create_searcher(database, settings, space=space)
         answerer = Answerer(database, settings, searcher, chat)

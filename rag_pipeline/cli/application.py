@@ -34,6 +34,15 @@ LimitOption = Annotated[
 ]
 
 
+AsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="PRINCIPAL",
+        help="Only what this principal may read, such as user:kim. Give it more than once for the "
+        "groups of a user. Default: everything, or as [security] says.",
+    ),
+]
 SpaceOption = Annotated[
     str | None,
     typer.Option(help="An embedding space (`rag spaces list`); default: the active one."),
@@ -78,6 +87,13 @@ def _main(
     if show_version:
         typer.echo(version("rag-pipeline"))
         raise typer.Exit
+
+
+@contextmanager
+def open_readers(principals: list[str] | None) -> Iterator[tuple[Settings, Database]]:
+    """Lend the settings and the database as these principals see it (`--as`)."""
+    with open_database() as (settings, database):
+        yield settings, database.for_readers(principals)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from rag_pipeline.cli.application import JsonOption, app, open_database
+from rag_pipeline.cli.application import AsOption, JsonOption, app, open_readers
 from rag_pipeline.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def run(
     check: Annotated[
         bool, typer.Option("--check", help="Exit status 3 below the thresholds of [evaluation].")
     ] = False,
+    principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure recall, precision, MRR, nDCG and latency, and compare settings side by side.
@@ -85,7 +86,7 @@ def run(
     # Before the commands' folder becomes the project's.
     given = questions.resolve() if questions is not None else None
     target = report.resolve() if report is not None else None
-    with open_database() as (settings, database):
+    with open_readers(principals) as (settings, database):
         path = given or _configured(settings)
         asked = read_questions(path)
         variants = [
@@ -123,6 +124,7 @@ def generate(
     output: Annotated[Path, typer.Argument(help="File to write the drafts to (JSON Lines).")],
     count: Annotated[int, typer.Option(min=1, max=10_000, help="Passages to ask about.")] = 50,
     seed: Annotated[int, typer.Option(help="Another number takes other passages.")] = 0,
+    principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Draft questions from your own documents by the chat model, for you to review.
@@ -138,7 +140,7 @@ def generate(
     target = output.resolve()
     if target.exists():
         raise SourceError(f"{output} exists", hint="your review is in it? Name another file")
-    with open_database() as (settings, database):
+    with open_readers(principals) as (settings, database):
         chat = create_chat(settings.chat)
         if chat is None:
             raise SettingsError(

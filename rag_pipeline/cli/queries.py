@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from rag_pipeline.cli.application import (
+    AsOption,
     DocumentOption,
     JsonOption,
     LanguageOption,
@@ -19,7 +20,7 @@ from rag_pipeline.cli.application import (
     TagOption,
     WhereOption,
     app,
-    open_database,
+    open_readers,
 )
 from rag_pipeline.errors import SettingsError
 
@@ -86,6 +87,7 @@ def search(
     expand: Annotated[
         Expansion | None, typer.Option(help="Give the section or the neighbours as well.")
     ] = None,
+    principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find chunks by words and meaning, with every score's origin.
@@ -108,7 +110,7 @@ def search(
         ingested_before=before and before.replace(tzinfo=UTC),
         metadata=[MetadataFilter.parse(condition) for condition in where or ()],
     )
-    with open_database() as (settings, database):
+    with open_readers(principals) as (settings, database):
         weights = settings.search.weights.model_dump()
         if text_weight is not None:
             weights["text"] = text_weight

@@ -9,12 +9,13 @@ import typer
 
 from rag_pipeline.cli.application import (
     EXIT_DOCUMENTS_FAILED,
+    AsOption,
     JsonOption,
     app,
     open_database,
 )
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.settings import RelationalSettings, Settings
+from rag_pipeline.settings import RelationalSettings, Settings, may_read
 
 if TYPE_CHECKING:
     from rag_pipeline.relational.plan import PlannedNode
@@ -124,6 +125,7 @@ def relational_sync(
 def relational_ask(
     question: Annotated[str, typer.Argument(help="A question for a count, sum, extreme or share.")],
     source: Annotated[str | None, typer.Option(help="A source; default: each in turn.")] = None,
+    principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compute a number by SQL and show the SQL; what is not certain is not computed.
@@ -135,7 +137,10 @@ def relational_ask(
     from rag_pipeline.relational.databases import Databases
 
     settings = Settings.load()
-    databases = Databases(chosen_sources(settings, source))
+    chosen = chosen_sources(settings, source)
+    readers = settings.security.named(principals)
+    readable = [one.name for one in chosen if may_read(one.readers, readers)]
+    databases = Databases(chosen, readable)
     chat = create_chat(settings.chat)
     answer = databases.answer(question, chat)
     if chat is not None and (used := chat.take_usage()):

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_pipeline.cli.application import EXIT_DOCUMENTS_FAILED, JsonOption, app, open_database
+from rag_pipeline.cli.application import (
+    EXIT_DOCUMENTS_FAILED,
+    AsOption,
+    JsonOption,
+    app,
+    open_database,
+    open_readers,
+)
 from rag_pipeline.errors import RagError
 from rag_pipeline.settings import Settings
 
@@ -159,7 +166,7 @@ def plan(as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def status(as_json: JsonOption = False) -> None:
+def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
     """Show how much the store holds, what waits, and what failed and why.
 
     Example: rag status --json
@@ -171,7 +178,7 @@ def status(as_json: JsonOption = False) -> None:
     from rag_pipeline.store.statistics import count_everything
     from rag_pipeline.sync.refresh import current_plan
 
-    with open_database() as (settings, database):
+    with open_readers(principals) as (settings, database):
         plan = current_plan(settings, database)
         with database.connection() as connection:
             counts = count_everything(connection)

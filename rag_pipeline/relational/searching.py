@@ -45,7 +45,7 @@ class RowSearcher(Searcher):
         super().__init__(database, settings, space=space, embedder=embedder)
         self._limit = settings.search.limit
         every = databases or Databases(settings.relational)
-        self.databases = every.readable_from(database)
+        self.databases = every.readable_from(self._database)
 
     def reading_from(self, database: Database) -> RowSearcher:
         """Return a searcher of the same models over a database as others see it."""

@@ -47,6 +47,15 @@ class SecuritySettings(Section):
         found = common_readers(by_glob or by_tag or [readers])
         return tuple(readers) if set(found) == set(readers) else found
 
+    def named(self, principals: Sequence[str] | None) -> tuple[str, ...] | None:
+        """Return whom a command or a program speaks for: those given, else `principals`.
+
+        None is whoever runs the store, and may read everything; only where not `enabled`.
+        """
+        if principals is None and not self.enabled:
+            return None
+        return tuple(self.principals if principals is None else principals)
+
 
 def common_readers(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Return the readers whom every list names; `public` names everybody."""

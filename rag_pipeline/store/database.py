@@ -99,11 +99,10 @@ class Database:
         An empty list may read nothing. Of a restricted database, None is itself; anything else
         raises `StoreError`, because it could be more.
         """
-        if principals is None:
-            if not self._security.enabled:
-                return self
-            principals = self._security.principals
-        return Readers(self, principals)
+        if isinstance(principals, str):
+            raise SettingsError("principals are a list", hint='write ["user:kim"]')
+        named = self._security.named(principals)
+        return self if named is None else Readers(self, named)
 
     @contextmanager
     def sync_lock(
@@ -156,8 +155,6 @@ class Readers(Database):
     """
 
     def __init__(self, whole: Database, principals: Sequence[str]) -> None:
-        if isinstance(principals, str):
-            raise SettingsError("principals are a list", hint='write ["user:kim"]')
         self._whole = whole
         self.principals = tuple(principals)
 
