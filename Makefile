@@ -55,6 +55,7 @@ format: $(STAMP) ## format and mend what can be mended
 
 docs: $(STAMP) ## renew the tables in docs/ that are made from the code
 	@$(BIN)/python -m rag_pipeline.console.reference
+	@$(BIN)/python -m rag_pipeline.cli.reference
 
 lock: | $(BIN)/python ## renew both lock files; what the tests run with is what a demo gets
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)

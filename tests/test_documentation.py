@@ -9,6 +9,7 @@ import pytest
 from typer.main import get_command
 
 from rag_pipeline.cli import app
+from rag_pipeline.cli.reference import COMMANDS_PAGE, commands, commands_table
 from tests.conftest import PROJECT_DIR
 
 DOCUMENTS = [PROJECT_DIR / "README.md", *sorted((PROJECT_DIR / "docs").glob("*.md"))]
@@ -29,16 +30,16 @@ def test_commands_exist(document: Path) -> None:
 
 
 def test_every_command_has_help_with_an_example() -> None:
-    def visit(command: object, name: str) -> None:
-        for child_name, child in getattr(command, "commands", {}).items():
-            if getattr(child, "commands", None):
-                visit(child, f"{name} {child_name}")
-            elif not child.hidden:
-                assert "Example: rag" in (child.help or "") or "Example: psql" in child.help, (
-                    f"{name} {child_name} has no example"
-                )
+    for name, command in commands():
+        example = rf"Example: (?:{name}\b|psql)"
+        assert re.search(example, command.help or ""), f"{name} has no example of itself"
 
-    visit(get_command(app), "rag")
+
+def test_the_table_of_commands_is_current() -> None:
+    text = COMMANDS_PAGE.read_text(encoding="utf-8")
+    assert text.endswith(commands_table()), "run `make docs`"
+    for name, _ in commands():
+        assert f"| `{name}` |" in text
 
 
 def test_make_targets_exist() -> None:
