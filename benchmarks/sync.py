@@ -42,7 +42,8 @@ Rows = list[list[Any]]
 Figures = dict[str, Any]
 SYNC = """
 import sys, time
-import psutil
+import openai, psutil
+import rag_pipeline.dagster_storage
 from assets.launch import open_instance, run_sync
 from rag_pipeline.definitions import defs
 from rag_pipeline.settings import Settings
@@ -63,7 +64,7 @@ for process in psutil.Process().children(recursive=True):
     cpu += sum(process.cpu_times()[:4])  # its own, and of the workers that have ended
 print(seconds, cpu)
 """
-"""What `rag sync` does, timed from after the imports, as the peers are."""
+"""What `rag sync` does, timed from after the imports, as the peers are; the workers' own count."""
 COLUMNS = ["what", "engine", "seconds", "CPU seconds", "figure", "unit", "ratio", "aim"]
 
 
