@@ -36,6 +36,7 @@ from benchmarks.search_data import DIMENSIONS, generate, is_generated
 from rag_pipeline.search import Filters, Searcher
 from rag_pipeline.search.filters import EVERYTHING, resolve
 from rag_pipeline.search.vector_leg import vector_leg
+from rag_pipeline.search.visibility import visible_chunks
 from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database
@@ -108,6 +109,7 @@ def main() -> None:
         if options.only != "quality":
             for size in QUICK_SIZES if options.quick else SIZES:
                 _speed(maintenance, size, 20 if options.quick else 100, rows, figures)
+                _guarded_speed(maintenance, size, 20 if options.quick else 100, rows, figures)
         if options.only != "speed":
             _quality(maintenance, options.quick, rows, figures)
     finally:
@@ -148,6 +150,78 @@ def _speed(
                 [size, f"recall@10 against the exact scan, filter {name}", "", recall, "", ""]
             )
             figures[f"{size}.recall.{name}"] = recall
+
+
+def _guarded_speed(
+    maintenance: str, size: int, count: int, rows: list[list[Any]], figures: dict[str, Any]
+) -> None:
+    """Measure two groups of readers, 99 : 1, under row-level security, beside the open search."""
+    with _database(maintenance, f"guarded_{size}") as database, _raw(database) as connection:
+        if not is_generated(connection, size):
+            generate(connection, size, restricted=True)
+        space = active_space(connection)
+        if space is None:
+            raise SystemExit("the generated corpus has no embedding space")
+        for group in ("many", "few"):
+            readers = database.for_readers([f"group:{group}"])
+            with readers.connection() as restricted:
+                questions = _questions(restricted, count)
+            embedder = GivenVectors(questions.vectors)
+            whole = Searcher(database, Settings(), embedder=embedder)
+            guarded = Searcher(readers, Settings(), embedder=embedder)
+            ways: dict[str, Timed] = {}
+            for name, weights in (
+                ("text", {"text": 1.0, "vector": 0.0}),
+                ("vector", {"text": 0.0, "vector": 1.0}),
+                ("fused", None),
+            ):
+                for kind, searcher in (("open", whole), ("guarded", guarded)):
+                    ways[f"{name}, group of {group}, {kind}"] = _asking(
+                        searcher, questions.texts, weights
+                    )
+            _measure(size, ways, count, connection, rows, figures, warm=True)
+            fused = [figures[f"{size}.fused, group of {group}, {kind}.p50_ms"]
+                     for kind in ("guarded", "open")]  # fmt: skip
+            recall = _guarded_recall(connection, readers, space, questions, min(count, 30))
+            full = statistics.mean(
+                len(guarded.search(text).results) == 10 for text in questions.texts
+            )
+            for what, value in (
+                ("guarded / open, fused, by p50_ms", fused[0] / fused[1]),
+                ("recall@10 against the exact scan", recall),
+                ("share of searches with 10 results", full),
+            ):
+                rows.append([size, f"{what}, group of {group}", "", value, "", ""])
+                figures[f"{size}.{what}, group of {group}"] = value
+
+
+def _asking(searcher: Searcher, texts: list[str], weights: dict[str, float] | None) -> Timed:
+    return lambda i: searcher.search(texts[i], weights=weights)
+
+
+def _guarded_recall(
+    connection: psycopg.Connection[Any],
+    readers: Database,
+    space: EmbeddingSpace,
+    questions: Questions,
+    count: int,
+) -> float:
+    """Return the share of the ten truly nearest visible chunks that the vector leg finds."""
+    shares = []
+    for text in questions.texts[:count]:
+        query = questions.vectors[text]
+        with readers.connection() as restricted:
+            visible = visible_chunks(restricted)
+            hits = vector_leg(restricted, space, query, 100, visible=visible)
+        found = {hit.chunk_id for hit in hits[:10]}
+        exact = connection.execute(
+            "SELECT e.chunk_id FROM unnest(%s::bigint[], %s::bigint[]) AS r (first, last) "
+            "INNER JOIN chunk_embedding AS e ON e.chunk_id BETWEEN r.first AND r.last "
+            "WHERE e.space_id = %s ORDER BY (e.embedding::halfvec(384) <=> %s) + 0 LIMIT 10",
+            (visible.firsts, visible.lasts, space.space_id, HalfVector(query)),
+        ).fetchall()
+        shares.append(sum(chunk_id in found for (chunk_id,) in exact) / len(exact))
+    return statistics.mean(shares)
 
 
 def _naive_ways(
@@ -247,7 +321,7 @@ def _questions(connection: psycopg.Connection[Any], count: int) -> Questions:
         "SELECT c.content, e.embedding FROM chunk AS c "
         "INNER JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id "
         "WHERE c.chunk_id = ANY(%s)",
-        ([1 + 197 * i for i in range(count)],),
+        (_spread_ids(connection, count),),
     ).fetchall()
     noise = np.random.default_rng(SEED)
     texts: list[str] = []
@@ -264,6 +338,15 @@ def _questions(connection: psycopg.Connection[Any], count: int) -> Questions:
         mistyped.append(" ".join([typed, *(word for word in words if word != longest)]))
         vectors[text] = (near / np.linalg.norm(near)).astype(np.float32)
     return Questions(texts, mistyped, vectors)
+
+
+def _spread_ids(connection: psycopg.Connection[Any], count: int) -> list[int]:
+    """Return ids of chunks, every 197th or so: of a restricted connection, of those it shows."""
+    row = connection.execute("SELECT min(chunk_id), count(*) FROM chunk").fetchone()
+    assert row is not None
+    first, total = row
+    step = max(1, min(197, total // count))
+    return [first + step * i for i in range(count)]
 
 
 def _recall(

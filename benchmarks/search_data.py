@@ -36,24 +36,48 @@ _DOCUMENTS = """
 INSERT INTO document (source_hash, title, page_count, language, status, chunk_count)
 SELECT encode(sha256(i::text::bytea), 'hex'), 'Manual ' || i, 50, 'und', 'ready', 100
 FROM generate_series(0, %(last)s) AS i"""
-# One source in a hundred is tagged `rare`, every other one `half`.
+# One source in a hundred is tagged `rare`, every other one `half`. Restricted: one in a hundred is
+# read by the group `few`, the others by `many`.
 _SOURCES = """
-INSERT INTO source (uri, root, source_hash, size, modified_ns, tags)
+INSERT INTO source (uri, root, source_hash, size, modified_ns, tags, readers)
 SELECT
     '/generated/manual-' || i || '.pdf', '/generated', encode(sha256(i::text::bytea), 'hex'), 1, 1,
     CASE WHEN i %% 100 = 7 THEN '{rare}'::text[] WHEN i %% 2 = 0 THEN '{half}'::text[]
-        ELSE '{}'::text[] END
+        ELSE '{}'::text[] END,
+    CASE WHEN NOT %(restricted)s THEN '{public}'::text[]
+        WHEN i %% 100 = 7 THEN '{group:few}'::text[] ELSE '{group:many}'::text[] END
 FROM generate_series(0, %(last)s) AS i"""
 _CHUNKS = """
+WITH placed AS (
+    SELECT
+        g.number, g.content, d.source_hash, d.reader_set_id,
+        row_number() OVER (PARTITION BY d.reader_set_id ORDER BY g.number) AS place
+    FROM generated AS g
+    INNER JOIN document AS d
+        ON d.source_hash = encode(sha256((g.number / 100)::text::bytea), 'hex')
+),
+given AS (
+    SELECT
+        s.reader_set_id, one AS chunk_id,
+        row_number() OVER (PARTITION BY s.reader_set_id ORDER BY one) AS place
+    FROM (SELECT reader_set_id, count(*)::integer AS chunks FROM placed GROUP BY 1) AS s
+    CROSS JOIN LATERAL allocate_chunk_ids(s.reader_set_id, s.chunks) AS one
+)
 INSERT INTO chunk (
-    source_hash, chunk_index, kind, breadcrumb_trail, content, token_count, page_start, page_end,
-    regions, content_hash, language, search_vector, lexeme_count
+    chunk_id, source_hash, chunk_index, kind, breadcrumb_trail, content, token_count, page_start,
+    page_end, regions, content_hash, language, search_vector, lexeme_count
 )
 SELECT
-    encode(sha256((number / 100)::text::bytea), 'hex'), number %% 100, 'text', '', content, 150,
+    chunk_id, source_hash, number %% 100, 'text', '', content, 150,
     number %% 100 / 2 + 1, number %% 100 / 2 + 1, '[]', md5(content), 'und',
     to_tsvector('simple', content), %(words)s
-FROM generated ORDER BY number"""
+FROM placed INNER JOIN given USING (reader_set_id, place) ORDER BY number"""
+_IDS = """
+SELECT c.chunk_id FROM generated AS g
+INNER JOIN chunk AS c
+    ON c.source_hash = encode(sha256((g.number / 100)::text::bytea), 'hex')
+    AND c.chunk_index = g.number % 100
+ORDER BY g.number"""
 
 
 def vocabulary() -> list[str]:
@@ -78,15 +102,18 @@ def is_generated(connection: psycopg.Connection[Any], count: int) -> bool:
     return bool(row and row[0])
 
 
-def generate(connection: psycopg.Connection[Any], count: int) -> None:
-    """Fill an empty, migrated database with `count` chunks, their vectors and both indexes."""
+def generate(connection: psycopg.Connection[Any], count: int, *, restricted: bool = False) -> None:
+    """Fill an empty, migrated database with `count` chunks, their vectors and both indexes.
+
+    `restricted`: nothing is public; two groups of readers have 1 and 99 documents of a hundred.
+    """
     register_vector(connection)
     connection.execute(
         "INSERT INTO embedding_space (provider, model, dimensions, version, state) "
         "VALUES ('generated', 'topics', %s, '1', 'active')",
         (DIMENSIONS,),
     )
-    last = {"last": (count - 1) // CHUNKS_PER_DOCUMENT}
+    last = {"last": (count - 1) // CHUNKS_PER_DOCUMENT, "restricted": restricted}
     connection.execute(_DOCUMENTS, last)
     connection.execute(_SOURCES, last)
     connection.execute("CREATE TEMPORARY TABLE generated (number integer, content text)")
@@ -97,13 +124,8 @@ def generate(connection: psycopg.Connection[Any], count: int) -> None:
             for number, text in enumerate(texts, start=done):
                 copy.write_row((number, text))
         connection.execute(_CHUNKS, {"words": WORDS})
+        ids = [row[0] for row in connection.execute(_IDS)]
         connection.execute("TRUNCATE generated")
-        ids = [
-            row[0]
-            for row in connection.execute(
-                "SELECT chunk_id FROM chunk ORDER BY chunk_id DESC LIMIT %s", (len(texts),)
-            )
-        ]
         with (
             connection.cursor() as cursor,
             cursor.copy(
@@ -111,7 +133,7 @@ def generate(connection: psycopg.Connection[Any], count: int) -> None:
             ) as copy,
         ):
             copy.set_types(["int8", "int4", "halfvec"])
-            for chunk_id, vector in zip(reversed(ids), vectors, strict=True):
+            for chunk_id, vector in zip(ids, vectors, strict=True):
                 copy.write_row((chunk_id, 1, HalfVector(vector)))
         connection.commit()
         done += len(texts)
