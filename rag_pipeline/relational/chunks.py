@@ -39,7 +39,13 @@ class _Draft:
     content: str
     metadata: dict[str, Any]
     parent: bool = False
-    has_parent: bool = False
+    parent_index: int | None = None
+    index: int = 0
+
+    @property
+    def text(self) -> str:
+        """What is embedded and indexed."""
+        return embedded_text(self.trail, None, self.content)
 
 
 class Chunker:
@@ -59,22 +65,49 @@ class Chunker:
 
     def chunks(self, entity: View) -> EntityChunks:
         """Return the chunks of one root row."""
+        return self.chunks_of([entity])[0]
+
+    def chunks_of(self, entities: Sequence[View]) -> list[EntityChunks]:
+        """Return the chunks of some root rows, made and checked together."""
+        drafts = [self._drafts(entity) for entity in entities]
+        frame = self._frame([draft for own in drafts for draft in own])
+        is_parent = (frame["kind"] == SECTION).to_numpy()
+        found, begin = [], 0
+        for entity, own in zip(entities, drafts, strict=True):
+            end = begin + len(own)
+            part, parents = frame.iloc[begin:end], is_parent[begin:end]
+            searched = [draft.text for draft in own if not draft.parent]
+            has_parents = bool(parents.any())
+            found.append(
+                EntityChunks(
+                    entity.record,
+                    entity.label,
+                    part[~parents] if has_parents else part,
+                    part[parents] if has_parents else part.iloc[:0],
+                    searched,
+                )
+            )
+            begin = end
+        return found
+
+    def _drafts(self, entity: View) -> list[_Draft]:
         trail = f"{entity.name}{TRAIL_SEPARATOR}{entity.label}"
         strategy = self._settings.strategy
         if strategy in ("auto", "entity") or not any(group.rows for group in entity.groups):
             whole = _Draft(trail, self._renderer.whole(entity), self._metadata(entity.record))
-            fits = strategy != "auto" or not entity.size or self._fits(whole)
-            if fits:
-                return self._frame(entity, [whole])
+            if strategy != "auto" or not entity.size or self._fits(whole):
+                return [whole]
         size = 1 if strategy == "child" else self._settings.children_per_chunk
         drafts = self._children(entity, trail, size)
         if strategy != "child":
             summary = self._renderer.summary(entity)
             drafts.insert(0, _Draft(trail, summary, self._metadata(entity.record)))
             for draft in drafts[1:]:
-                draft.has_parent = True
+                draft.parent_index = len(drafts)
             drafts.append(_Draft(trail, summary, {}, parent=True))
-        return self._frame(entity, drafts)
+        for index, draft in enumerate(drafts):
+            draft.index = index
+        return drafts
 
     def _fits(self, draft: _Draft) -> bool:
         # Counting is slow next to this: a token has at least one character, and seldom over eight.
@@ -148,20 +181,20 @@ class Chunker:
             "of": len(group.rows),
         }
 
-    def _frame(self, entity: View, drafts: list[_Draft]) -> EntityChunks:
-        texts = [embedded_text(draft.trail, None, draft.content) for draft in drafts]
-        parent = next((i for i, draft in enumerate(drafts) if draft.parent), None)
+    def _frame(self, drafts: Sequence[_Draft]) -> pd.DataFrame:
+        texts = [draft.text for draft in drafts]
+        count = len(drafts)
         frame = check(
             pd.DataFrame(
                 {
-                    "chunk_index": range(len(drafts)),
+                    "chunk_index": range(count),
                     "parent_index": pd.array(
-                        [parent if draft.has_parent else None for draft in drafts], dtype="Int64"
+                        [draft.parent_index for draft in drafts], dtype="Int64"
                     ),
                     "kind": [SECTION if draft.parent else "text" for draft in drafts],
                     "breadcrumb_trail": [draft.trail for draft in drafts],
                     "content": [draft.content for draft in drafts],
-                    "context": pd.Series([None] * len(drafts), dtype=object),
+                    "context": pd.Series([None] * count, dtype=object),
                     "token_count": self._count_tokens(texts),
                     "page_start": 1,
                     "page_end": 1,
@@ -172,12 +205,6 @@ class Chunker:
             ),
             Chunks,
         )
-        is_parent = frame["kind"] == SECTION
-        searched = [text for text, draft in zip(texts, drafts, strict=True) if not draft.parent]
-        return EntityChunks(
-            entity.record,
-            entity.label,
-            frame[~is_parent].reset_index(drop=True),
-            frame[is_parent].reset_index(drop=True),
-            searched,
-        )
+        # Each row's chunks have numbers of their own; all together they were checked as one frame.
+        frame["chunk_index"] = [draft.index for draft in drafts]
+        return frame

@@ -62,7 +62,7 @@ class RowLanding:
         settings: RelationalSettings,
         space: EmbeddingSpace,
         ledger: Ledger,
-        make: Callable[[Record], EntityChunks],
+        make: Callable[[Sequence[Record]], list[EntityChunks]],
     ) -> None:
         self._context = context
         self._settings = settings
@@ -84,7 +84,7 @@ class RowLanding:
             report.embedded = self._vectors.embedded
 
     def _land(self, rows: Sequence[ChangedRow], report: RelationalReport) -> None:
-        made = [self._make(row.record) for row in rows]
+        made = self._make([row.record for row in rows])
         before = self._ledger.total.tokens
         vectors = self._vectors.vectors(
             [self._texts(row, entity) for row, entity in zip(rows, made, strict=True)]

@@ -65,7 +65,7 @@ def plan_relational(
     viewer = Viewer(schema, settings.language)
     chunker = Chunker(settings, schema, renderer, count_tokens)
     sample = next(iter(read_batches(connection, tree, SAMPLE)), [])
-    made = [chunker.chunks(viewer.view(record)) for record in sample]
+    made = chunker.chunks_of([viewer.view(record) for record in sample]) if sample else []
     chunks = sum(len(entity.chunks) for entity in made)
     tokens = sum(int(entity.chunks["token_count"].sum()) for entity in made)
     scale = planned.rows / len(sample) if sample else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import Environment, StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from rag_pipeline.errors import SettingsError
@@ -24,10 +24,10 @@ class Renderer:
             else:
                 folder = files("rag_pipeline.relational").joinpath("templates")
                 self.source = folder.joinpath(self._name).read_text(encoding="utf-8")
-            # A template may come from elsewhere: it can neither reach Python nor change its data.
-            environment = ImmutableSandboxedEnvironment(
-                undefined=StrictUndefined, keep_trailing_newline=False
-            )
+            # A template of the user's may come from elsewhere: it can neither reach Python nor
+            # change its data. Ours need no guard, which takes half of the time.
+            kind = Environment if settings.template is None else ImmutableSandboxedEnvironment
+            environment = kind(undefined=StrictUndefined, keep_trailing_newline=False)
             self._template = environment.from_string(self.source)
         except (OSError, UnicodeDecodeError, TemplateError) as error:
             raise SettingsError(

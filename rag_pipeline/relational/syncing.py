@@ -248,7 +248,7 @@ class _Sync:
             settings,
             space,
             self._ledger,
-            lambda record: chunker.chunks(viewer.view(record)),
+            lambda records: chunker.chunks_of([viewer.view(record) for record in records]),
         )
         times = times_tree(self._tree, schema) if settings.trust_updated_at else None
         if times is None:

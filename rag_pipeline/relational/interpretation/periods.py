@@ -115,5 +115,6 @@ def date_column(question: Question, tree: JoinTree) -> ValueColumn:
 
 
 def _is_default_date(question: Question, place: Place) -> bool:
-    # The words leave out those of the table itself: `order_date` of an order is its date.
-    return question.namer.words[place] <= DEFAULT_DATE_WORDS
+    """`order_date` of an order is its date, and so is `ordered_on`."""
+    own = set(question.schema.tables[place[0]].concepts)
+    return question.namer.words[place] - own <= DEFAULT_DATE_WORDS
