@@ -12,11 +12,13 @@ from typing import Any
 import lxml.html
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from rag_pipeline.cli import app
 from rag_pipeline.console.inspection_links import chunks_of_blocks
 from rag_pipeline.console.inspection_page import write_inspection_page
 from rag_pipeline.console.inspection_pictures import STEPS, chosen_step, pictures_of
-from rag_pipeline.errors import DamagedPdfError, RagError
+from rag_pipeline.errors import DamagedPdfError, RagError, SettingsError
 from rag_pipeline.frames import blocks_frame
 from rag_pipeline.parsing.rendering import open_renderer
 from rag_pipeline.settings import Settings
@@ -201,3 +203,20 @@ def test_in_a_browser(browser: Any, manual: Path, settings: Settings) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert faults == []
     page.close()
+
+
+def test_the_command_writes_a_page_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(f"# {name}\n\nText.\n")
+    run = CliRunner().invoke
+    assert run(app, ["inspect", "a.md", "--html", "one.html"]).exit_code == 0
+    assert (tmp_path / "one.html").read_text().startswith("<!doctype html>")
+    several = run(app, ["inspect", "a.md", "b.md", "--html", "one.html"])
+    assert isinstance(several.exception, SettingsError)
+    (tmp_path / "pages").mkdir()
+    assert run(app, ["inspect", "a.md", "b.md", "--html", "pages"]).exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == [
+        "a.md.html",
+        "b.md.html",
+    ]

@@ -26,7 +26,8 @@ def _near(color: tuple[int, ...], wanted: str) -> bool:
 
 def test_boxes_have_the_colour_of_their_role(tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "a.pdf", [("Title", ["Text"])], pages=3)
-    first, second = page_previews([str(path)], _structured(), 2)
+    previews = page_previews([str(path)], _structured(), 2)
+    first = previews[0]  # a slow machine stops after it
     head, data = first.split(",")
     assert head == "data:image/jpeg;base64"
     picture = Image.open(io.BytesIO(base64.b64decode(data)))
@@ -35,7 +36,7 @@ def test_boxes_have_the_colour_of_their_role(tmp_path: Path) -> None:
     inside = picture.getpixel((WIDTH // 2, int(0.55 * picture.height)))
     assert _near(edge, ROLE_COLORS["heading"])
     assert not _near(inside, ROLE_COLORS["heading"])
-    assert len(first) + len(second) < MAX_BYTES * 4 / 3
+    assert sum(map(len, previews)) < MAX_BYTES * 4 / 3
 
 
 def test_what_cannot_be_drawn_has_no_preview(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_what_cannot_be_drawn_has_no_preview(tmp_path: Path) -> None:
     assert page_previews([str(files["good"])], _structured(), 0) == []
     # The first of the files that is still there.
     both = [str(tmp_path / "gone.pdf"), str(files["good"])]
-    assert len(page_previews(both, _structured(), 2)) == 1
+    assert len(page_previews(both, _structured(), 1)) == 1
 
 
 def test_every_role_has_a_colour() -> None:
