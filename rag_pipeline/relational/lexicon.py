@@ -35,8 +35,8 @@ class Lexicon:
     def name_concepts(self, name: str) -> tuple[str, ...]:
         """Split an identifier into concepts; words that mean one together are one.
 
-        >>> Lexicon().name_concepts("order_details"), Lexicon().name_concepts("ShippingCost")
-        (('order', 'line'), ('freight',))
+        >>> Lexicon().name_concepts("invoice_items"), Lexicon().name_concepts("ShippingCost")
+        (('invoice', 'line'), ('freight',))
         """
         words = _WORD.findall(name) or [name]
         found: list[str] = []

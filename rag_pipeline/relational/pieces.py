@@ -167,7 +167,7 @@ class Cutter:
 
 
 def _without_glosses(question: str, parts: Sequence[Unit], pieces: Sequence[Piece]) -> list[Piece]:
-    """Take an unknown word before a bracket for a translation of what is in it: 해산물(Seafood)."""
+    """Take an unknown word before a bracket for a translation of what is in it: 과일(Fruit)."""
     kept: list[Piece] = []
     for piece in pieces:
         before = question[parts[piece.start - 1].end : parts[piece.start].start]

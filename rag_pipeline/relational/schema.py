@@ -38,7 +38,7 @@ class TableInfo:
     key: tuple[str, ...]
     foreign_keys: tuple[ForeignKey, ...]
     concepts: tuple[str, ...]
-    """The words of its name, as the lexicon knows them: `order_details` → order, line."""
+    """The words of its name, as the lexicon knows them: `invoice_items` → invoice, line."""
     label: tuple[str, ...]
     """Columns that a person would call a row by; the key, where there is no better one."""
 

@@ -36,7 +36,7 @@ class Group:
     sums: list[Field]
     """First and last of each date; the whole amount, where lines have a price and a quantity."""
     named: list[Field]
-    """What the rows name, by how many of them: `Chai (3), Chang`."""
+    """What the rows name, by how many of them: `Rotor (3), Gasket`."""
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,6 @@ def require_clear_count(question: Question, tree: JoinTree, counted: str) -> Non
 
 
 def _is_parent(question: Question, line: str, table: str) -> bool:
-    """Whether rows of `line` are named after `table`: order_details of orders."""
+    """Whether rows of `line` are named after `table`: invoice_items of invoices."""
     own = question.schema.tables[table].concepts
     return question.schema.tables[line].concepts[: len(own)] == own

@@ -120,7 +120,7 @@ def value_conditions(question: Question) -> list[Condition]:
 
 
 def _require_own_conditions(question: Question, column: ValueColumn) -> None:
-    """`products of the supplier of Chai`: not those that are called Chai."""
+    """`parts of the vendor of Rotor`: not those that are called Rotor."""
     if not _is_label(question, column):
         return
     for role in (question.counted, question.group):
