@@ -47,6 +47,7 @@ def diagnose(settings: Settings) -> list[Check]:
         checks.append(_run("pgvector", lambda: _pgvector(database)))
         checks.append(_run("Korean in pg_trgm", lambda: _trigrams(database)))
         checks.append(_run("sources", lambda: _folders(database)))
+        checks.append(_run("access control", lambda: _access(settings, database)))
     finally:
         database.close()
     return checks
@@ -144,6 +145,25 @@ def _trigrams(database: Database) -> tuple[bool, str]:
         "the database's LC_CTYPE drops Korean letters: create it anew with LC_CTYPE 'C.UTF-8' "
         "(`make dev` and `rag sync` do so for the embedded one)"
     )
+
+
+def _access(settings: Settings, database: Database) -> tuple[bool, str]:
+    from rag_pipeline.store.queries import queries
+
+    with database.connection() as connection:
+        has_roles = bool(queries.has_roles(connection))
+        if not settings.security.enabled:
+            roles = "its roles are there" if has_roles else "its roles are missing"
+            return True, f"off: everything is visible; {roles}"
+        misplaced = int(queries.misplaced_chunks(connection))
+    if not has_roles:
+        return False, "the roles rag_reader and rag_writer are missing: run `rag migrate`"
+    if misplaced:
+        return False, (
+            f"{misplaced} chunks lie among those of other readers: as the owner run SELECT "
+            "move_chunks(array_agg(source_hash)) FROM document"
+        )
+    return True, "on: readers are enforced by row-level security"
 
 
 def _folders(database: Database) -> tuple[bool, str]:

@@ -155,8 +155,13 @@ class Scope:
 EVERYTHING = Scope()
 
 
-def resolve(connection: Connection[TupleRow], filters: Filters) -> Scope:
-    """Find the documents that pass, and the chunks themselves where they are few."""
+def resolve(
+    connection: Connection[TupleRow], filters: Filters, *, is_restricted: bool = False
+) -> Scope:
+    """Find the documents that pass, and the chunks themselves where they are few.
+
+    `is_restricted`: the connection is bound by row-level security.
+    """
     if filters.is_empty:
         return EVERYTHING
     source_hashes = None
@@ -177,11 +182,13 @@ def resolve(connection: Connection[TupleRow], filters: Filters) -> Scope:
     }
     if at_most > SELECTIVE and not filters.concern_chunks:
         return Scope(parameters, is_everything=False)
+    by_metadata = is_restricted and parameters["metadata"] is not None
+    statement = queries.passing_visible_chunks if by_metadata else queries.passing_chunks
     rows = connection.execute(
-        queries.passing_chunks.sql, {**parameters, "limit": SELECTIVE + 1}, prepare=False
-    )
-    chunk_ids = sorted(chunk_id for (chunk_id,) in rows)
-    few = len(chunk_ids) <= SELECTIVE
+        statement.sql, {**parameters, "limit": SELECTIVE + 1}, prepare=False
+    ).fetchall()
+    chunk_ids = sorted(chunk_id for chunk_id, passes in rows if passes)
+    few = len(rows) <= SELECTIVE
     return Scope(parameters, chunk_ids if few else None, is_everything=False)
 
 

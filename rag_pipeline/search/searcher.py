@@ -171,7 +171,8 @@ class Searcher:
             return EVERYTHING
         start = time.perf_counter()
         with self._database.connection() as connection:
-            scope = resolve(connection, filters)
+            is_restricted = self._database.principals is not None
+            scope = resolve(connection, filters, is_restricted=is_restricted)
         seconds["filter"] = time.perf_counter() - start
         return scope
 

@@ -10,16 +10,23 @@ SELECT lexeme, sum(chunk_count) FROM posting WHERE lexeme = ANY(:lexemes) GROUP 
 -- Primary key of posting; read in binary.
 SELECT lexeme, bucket, postings FROM posting WHERE lexeme = ANY(:lexemes);
 
--- name: frequencies_within(chunk_ids, lexemes)
--- For words that too many chunks have: how often these few have them.
-SELECT c.chunk_id, u.lexeme, cardinality(u.positions), c.lexeme_count
-FROM chunk AS c CROSS JOIN LATERAL unnest(c.search_vector) AS u
-WHERE c.chunk_id = ANY(:chunk_ids) AND u.lexeme = ANY(:lexemes);
+-- name: ranks_within(chunk_ids, words)
+-- For words that too many chunks have: ts_rank of a query of one word, which looks the word up by
+-- binary search, tells how often these few chunks have it.
+SELECT c.chunk_id, w.number, ts_rank('{1, 1, 1, 1}', c.search_vector, w.word), c.lexeme_count
+FROM chunk AS c
+CROSS JOIN unnest(:words::tsquery[]) WITH ORDINALITY AS w (word, number)
+WHERE c.chunk_id = ANY(:chunk_ids) AND c.search_vector @@ w.word;
+
+-- name: with_phrase(chunk_ids, phrase)
+SELECT c.chunk_id, c.breadcrumb_trail, c.language
+FROM chunk AS c
+WHERE c.chunk_id = ANY(:chunk_ids) AND c.search_vector @@ :phrase::tsquery;
 
 -- name: positions_within(chunk_ids, lexemes)
 -- Where the words of a phrase stand in these chunks.
 SELECT
-    c.chunk_id, c.breadcrumb_trail, c.language,
+    c.chunk_id,
     (
         SELECT jsonb_object_agg(u.lexeme, u.positions)
         FROM unnest(c.search_vector) AS u WHERE u.lexeme = ANY(:lexemes)
@@ -145,13 +152,24 @@ WHERE d.chunk_count > 0
 
 -- name: passing_chunks(source_hashes, first_page, last_page, metadata, limit)
 -- Index (source_hash, chunk_index) or GIN chunk_metadata, whichever leaves fewer.
-SELECT chunk_id
+SELECT chunk_id, true
 FROM chunk
 WHERE (:source_hashes::text[] IS NULL OR source_hash = ANY(:source_hashes))
     AND (:first_page::integer IS NULL OR page_end >= :first_page)
     AND (:last_page::integer IS NULL OR page_start <= :last_page)
     AND (:metadata::text IS NULL OR metadata @@ :metadata::jsonpath)
 LIMIT :limit;
+
+-- name: passing_visible_chunks(source_hashes, first_page, last_page, metadata, limit)
+-- The same under row-level security, for a condition on metadata: GIN chunk_metadata, then the
+-- primary key of chunk. All that have the metadata, so that the caller sees whether they were cut.
+SELECT
+    c.chunk_id,
+    (:source_hashes::text[] IS NULL OR c.source_hash = ANY(:source_hashes))
+    AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
+    AND (:last_page::integer IS NULL OR c.page_start <= :last_page) AS passes
+FROM visible_chunks_with(:metadata::jsonpath, :limit) AS v (chunk_id)
+INNER JOIN chunk AS c ON c.chunk_id = v.chunk_id;
 
 -- name: passing_of(chunk_ids, source_hashes, first_page, last_page, metadata)
 -- Primary key of chunk. Hashes are looked up in a table made once; an array would be weighed

@@ -245,6 +245,7 @@ def test_functions(stores: Stores) -> None:
             "lexemes_between(text,text,integer)",
             "similar_lexemes(text,integer,integer)",
             "visible_similar_lexemes(text,integer,integer)",
+            "visible_chunks_with(jsonpath,integer)",
         }
         calls = [
             "known_lexemes(ARRAY['zanzibar', 'airend', 'guilder'])",
@@ -257,6 +258,10 @@ def test_functions(stores: Stores) -> None:
             assert rows is not None
             assert_clean(str(rows))
         mine = select_all(connection, f"SELECT * FROM {calls[1]} ORDER BY lexeme")
+        every = "SELECT chunk_id FROM visible_chunks_with('1 == 1', 1000000) AS v (chunk_id)"
+        assert select_all(connection, f"{every} ORDER BY 1") == select_all(
+            connection, "SELECT chunk_id FROM chunk ORDER BY 1"
+        )
     with stores.without.database.connection() as other:
         theirs = other.execute(
             "SELECT lexeme, sum(chunk_count)::integer FROM posting GROUP BY 1 ORDER BY lexeme"

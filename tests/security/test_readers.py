@@ -13,6 +13,7 @@ import pytest
 from psycopg import sql
 
 from rag_pipeline.errors import SettingsError, StoreError
+from rag_pipeline.search.filters import Filters, MetadataFilter, Scope, resolve
 from rag_pipeline.search.vector_leg import vector_leg
 from rag_pipeline.search.visibility import Visible, visible_chunks
 from rag_pipeline.settings import SecuritySettings, Settings, may_read
@@ -360,6 +361,33 @@ def test_principals_are_a_list_and_are_not_widened(database: Database) -> None:
     for principal in odd:
         assert words_of(database, principal) == {"alpha"}
     assert words_of(database, "user:a", "user:{a", "b}") == set()
+
+
+def test_filters_on_metadata_see_visible_chunks_only(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, group in (("one", "group:a"), ("two", "group:b")):
+        years = [{"year": 2000 + i} for i in range(10)]
+        land_document(database, name, ["alpha"] * 10, readers=[group], metadata=years)
+    ours = database.for_readers(["group:a"])
+
+    def found(filters: Filters) -> Scope:
+        with ours.connection() as connection:
+            return resolve(connection, filters, is_restricted=True)
+
+    late = MetadataFilter("year", low=2006)
+    scope = found(Filters(metadata=[late]))
+    assert scope.chunk_ids is not None
+    with ours.connection() as connection:
+        rows = connection.execute(
+            "SELECT source_hash, page_start FROM chunk WHERE chunk_id = ANY(%s) ORDER BY 2",
+            (scope.chunk_ids,),
+        ).fetchall()
+    assert rows == [(source_hash_of("one"), page) for page in (7, 8, 9, 10)]
+    assert len(found(Filters(metadata=[late], first_page=9)).chunk_ids or ()) == 2
+    assert found(Filters(metadata=[late], documents=["two"])).is_nothing
+    monkeypatch.setattr("rag_pipeline.search.filters.SELECTIVE", 3)
+    assert found(Filters(metadata=[late], first_page=9)).chunk_ids is None, "cut: not all are known"
 
 
 @pytest.fixture
