@@ -80,7 +80,8 @@ def _write_page(file: Path, settings: Settings, html: Path) -> None:
 
     target = html / f"{file.name}.html" if html.is_dir() else html
     size = inspection_page.write_inspection_page(file, settings, target)
-    output.out.print(f"{output.safe(target)} [dim]{size / 1e6:.1f} MB[/]")
+    shown = f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.0f} kB"
+    output.out.print(f"{output.safe(target)} [dim]{shown}[/]")
 
 
 @app.command()
