@@ -161,7 +161,7 @@ def relations(connection: Connection[Any]) -> list[str]:
 def select_all(connection: Connection[Any], statement: str) -> list[Any] | None:
     try:
         with connection.transaction():
-            return connection.execute(sql.SQL(statement)).fetchall()  # type: ignore[arg-type]
+            return connection.execute(sql.SQL(statement)).fetchall()
     except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ObjectNotInPrerequisiteState):
         return None
     except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedTable):
@@ -294,7 +294,7 @@ def test_conditions_are_not_asked_about_hidden_rows(stores: Stores) -> None:
         with reading(stores) as connection:
             try:
                 with connection.transaction():
-                    assert connection.execute(statement).fetchall() == []  # type: ignore[arg-type]
+                    assert connection.execute(statement).fetchall() == []
             except psycopg.errors.InvalidTextRepresentation as error:
                 assert_clean(str(error))
 
@@ -353,7 +353,7 @@ def test_security_on_and_nobody_named(stores: Stores) -> None:
     project = stores.settings.project_dir
     (project / "rag.toml").write_text("[security]\nenabled = true\n", encoding="utf-8")
     try:
-        settings = {"database_url": stores.settings.database_url}
+        settings: dict[str, Any] = {"database_url": stores.settings.database_url}
         with RagSystem(project, **settings) as system:
             response = system.search("oil filter")
             assert response.results == []

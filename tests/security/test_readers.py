@@ -118,7 +118,7 @@ def test_a_document_of_two_files_is_read_by_the_readers_of_either(database: Data
     assert words_of(database, "group:b") == {"alpha"}
 
 
-def _only_chunk(connection: psycopg.Connection) -> int:  # type: ignore[type-arg]
+def _only_chunk(connection: psycopg.Connection) -> int:
     ((chunk_id,),) = connection.execute("SELECT chunk_id FROM chunk").fetchall()
     return int(chunk_id)
 
@@ -327,7 +327,7 @@ def test_a_store_of_before(server_url: str) -> None:
             )
         connection.commit()
         assert apply_migrations(connection)[0].version == 4
-    database = Database.open(Settings(database_url=url))  # type: ignore[arg-type]
+    database = Database.open(Settings(database_url=url))
     try:
         assert misplaced(database) == 0
         assert len(vectors_of(database)) == 6
@@ -391,7 +391,7 @@ def test_filters_on_metadata_see_visible_chunks_only(
 
 
 @pytest.fixture
-def two_groups(database: Database) -> tuple[Database, np.ndarray]:  # type: ignore[type-arg]
+def two_groups(database: Database) -> tuple[Database, np.ndarray]:
     """Q10: 99 : 1, with vectors of the small group far from every query."""
     generator = np.random.default_rng(1)
     many = generator.standard_normal((1980, DIMENSIONS)) + np.array([4, 0, 0, 0])
@@ -408,7 +408,7 @@ def two_groups(database: Database) -> tuple[Database, np.ndarray]:  # type: igno
 
 @pytest.mark.parametrize("is_few", [True, False], ids=["exact", "index"])
 def test_a_small_group_gets_its_rows(
-    two_groups: tuple[Database, np.ndarray],  # type: ignore[type-arg]
+    two_groups: tuple[Database, np.ndarray],
     is_few: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -427,7 +427,7 @@ def test_a_small_group_gets_its_rows(
 
 
 def test_the_index_is_used_under_row_level_security(
-    two_groups: tuple[Database, np.ndarray],  # type: ignore[type-arg]
+    two_groups: tuple[Database, np.ndarray],
 ) -> None:
     database, _ = two_groups
     with database.for_readers(["group:many"]).connection() as connection:
