@@ -21,17 +21,16 @@ EXCERPTS = {
     "service-manual-ko.pdf": (16, 17),
 }
 """Pages of the samples, counted from 0."""
+HOSTILE_NAME = "hostile <img src=x onerror=alert(1)>.txt"
 HOSTILE = """\
-# <img src=x onerror="document.title='owned'"> Firmware
-
 <script>document.title = "owned"</script> The firmware update needs a stick of 32 GB.
 
-[a](javascript:alert(1)) | <b>bold</b> {{ 7 * 7 }}
+<img src=x onerror="document.title = 'owned'"> <b>bold</b> {{ 7 * 7 }} [a](javascript:alert(1))
 """
 
 
 def write_corpus(folder: Path) -> Path:
-    """Write excerpts of the samples, a hostile Markdown file, and a file that is no PDF."""
+    """Write excerpts of the samples, a hostile text, and a file that is no PDF."""
     folder.mkdir(parents=True)
     for name, pages in EXCERPTS.items():
         whole = pdfium.PdfDocument(SAMPLES_DIR / name)
@@ -41,7 +40,7 @@ def write_corpus(folder: Path) -> Path:
         part.close()
         whole.close()
     (folder / "datasheet.pdf").write_bytes((SAMPLES_DIR / "datasheet.pdf").read_bytes())
-    (folder / "hostile.md").write_text(HOSTILE, encoding="utf-8")
+    (folder / HOSTILE_NAME).write_text(HOSTILE, encoding="utf-8")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7 no more than this")
     return folder
 

@@ -64,9 +64,7 @@ def http_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
         readers.close()
 
 
-def serve_http(
-    settings: Settings, host: str, port: int, on_ready: Callable[[str], None]
-) -> None:
+def serve_http(settings: Settings, host: str, port: int, on_ready: Callable[[str], None]) -> None:
     """Serve agents over HTTP at `/mcp` until Ctrl-C. Raises `SettingsError`."""
     with http_application(settings, host) as application:
         serve(application, bind(host, port), on_ready)

@@ -112,7 +112,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
     def read_section(
         context: Context[Any, Any],
         document: DocumentName,
-        section: Annotated[Name | None, Field(description="A breadcrumb trail, or a heading")] = None,
+        section: Annotated[Name | None, Field(description="A trail, or a heading")] = None,
         chunk_id: Annotated[
             int | None, Field(ge=1, le=requests.MAX_ID, description="Read from this chunk on")
         ] = None,
@@ -146,8 +146,8 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
             ],
         ) -> replies.Remembered:
             """Keep a note as a document, found by search at once, by whoever may read what you do."""
-            # The owner's connection writes; who may read the note, its readers say.
-            notes = Notes(readers.knowledge_of(None).system)
+            # The unrestricted connection writes; who may read the note, its readers say.
+            notes = Notes(readers.whole())
             document, is_searchable, note = notes.keep(title, text, asking(context))
             return replies.Remembered(document=document, is_searchable=is_searchable, note=note)
 

@@ -73,7 +73,7 @@ def run(
     from datetime import UTC, datetime
 
     from rag_pipeline.console import evaluation as console
-    from rag_pipeline.console.output import counting, err, print_json
+    from rag_pipeline.console.output import counting, err, print_json, to_json
     from rag_pipeline.evaluation import (
         check_thresholds,
         current_settings,
@@ -109,10 +109,13 @@ def run(
         thresholds=thresholds,
     )
     _write(target, text)
+    passed = {one.name: one.passed for one in thresholds}
+    measured = [console.as_plain(evaluation) for evaluation in evaluations]
+    figures = {"questions_name": path.name, "thresholds": passed, "settings": measured}
+    # Beside the report: what the page of `rag serve` shows.
+    _write(target.with_name(f"{target.name}.json"), to_json(figures))
     if as_json:
-        passed = {one.name: one.passed for one in thresholds}
-        settings_measured = [console.as_plain(evaluation) for evaluation in evaluations]
-        print_json({"report": target, "thresholds": passed, "settings": settings_measured})
+        print_json({"report": target, "thresholds": passed, "settings": measured})
     else:
         console.print_evaluation(evaluations, thresholds, target)
     if check and not all(one.passed for one in thresholds):

@@ -52,7 +52,12 @@ STAGE_TITLES = {
 
 def print_json(value: Any) -> None:
     """Print a value as one JSON document: dataclasses as objects, paths and times as text."""
-    sys.stdout.write(json.dumps(value, default=_plain, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(to_json(value))
+
+
+def to_json(value: Any) -> str:
+    """Return what `print_json` prints."""
+    return json.dumps(value, default=_plain, ensure_ascii=False, indent=2) + "\n"
 
 
 def _plain(value: Any) -> Any:
@@ -253,9 +258,11 @@ def print_statements(statements: Sequence[Statement]) -> None:
 
 
 def pages(place: Any) -> str:
-    """Return `page 3` or `pages 3–4`."""
+    """Return `page 3`, `pages 3–4`, or `page 4 of 3–4` where one of them is likelier."""
     if place.page_start == place.page_end:
         return f"page {place.page_start}"
+    if getattr(place, "pages", None):
+        return f"page {place.pages[0]} of {place.page_start}–{place.page_end}"
     return f"pages {place.page_start}–{place.page_end}"
 
 
@@ -270,7 +277,7 @@ def snippet(content: str) -> str:
 
 def _shares(result: SearchResult) -> str:
     return " + ".join(
-        f"{_clause(detail)} {detail.contribution:.4f} ({detail.contribution / result.score:.0%})"
+        f"{_clause(detail)} {detail.contribution:.4f} ({detail.contribution / (result.score or 1):.0%})"
         for detail in result.details
     )
 

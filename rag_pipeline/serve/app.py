@@ -32,7 +32,7 @@ PAGE_FILES = {
 }
 PUBLIC_PATHS = frozenset({*PAGE_FILES, "/api/health", "/api/openapi.json"})
 """Answered without a token."""
-_PROBLEM = {"model": ProblemBody, "content": {problems.MEDIA_TYPE: {}}}
+_PROBLEM = {"content": {problems.MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}}}
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {**_PROBLEM, "description": "Malformed"},
     401: {**_PROBLEM, "description": "A token is needed, or is not known"},
@@ -160,7 +160,7 @@ def read_section(
     section: Annotated[requests.Name | None, Query(description="A trail, or a heading")] = None,
     chunk_id: Annotated[int | None, Query(ge=1, le=requests.MAX_ID)] = None,
 ) -> replies.SectionReply:
-    """Return the text of a section; without one, the document from its beginning (or a chunk) on."""
+    """Return a section; without one, the document from its beginning, or from a chunk, on."""
     return reader.read_section(document, section, chunk_id)
 
 

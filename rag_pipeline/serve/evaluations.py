@@ -11,7 +11,7 @@ from rag_pipeline.serve.replies import EvaluationReply
 from rag_pipeline.settings import Settings
 
 REPORT = Path("evaluation") / "report.html"
-FIGURES = Path("evaluation") / "report.json"
+FIGURES = Path("evaluation") / "report.html.json"
 
 
 def last_evaluation(settings: Settings) -> EvaluationReply:

@@ -171,7 +171,9 @@ def _host_name(host: str) -> str | None:
 
 def _check_origin(headers: Headers) -> Problem | None:
     """Refuse what a page of another site sends; programs send neither header."""
-    refused = Problem(403, "requests of other sites' pages are refused", "use the server's own page")
+    refused = Problem(
+        403, "requests of other sites' pages are refused", "use the server's own page"
+    )
     origin = headers.get("origin")
     if origin is not None:
         try:
@@ -212,4 +214,3 @@ def _with_security_headers(send: Send) -> Send:
         await send(message)
 
     return sending
-

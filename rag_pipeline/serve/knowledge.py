@@ -147,7 +147,9 @@ class Knowledge:
         """
         document = self.find(wanted)
         with self.system.database.connection() as connection:
-            trails = [row[:2] for row in queries.list_trails(connection, source_hash=document.source_hash)]
+            trails = [
+                row[:2] for row in queries.list_trails(connection, source_hash=document.source_hash)
+            ]
             place = queries.locate_chunk(connection, chunk_id=chunk_id) if chunk_id else None
             shown = section.split(TRAIL_SEPARATOR)[-1] if section else ""
             saying = queries.chunks_saying(
@@ -341,4 +343,3 @@ def _document_reply(row: DocumentRow, tags: list[str]) -> replies.DocumentReply:
         tries=row.failure_count,
         updated_at=row.updated_at,
     )
-

@@ -1,4 +1,4 @@
-"""Which words of a text a query hits: by the analyser of the search, stems and particles included."""
+"""Which words of a text a query hits, by the analyser of the search: stems and particles too."""
 
 from __future__ import annotations
 

@@ -21,9 +21,7 @@ _GRACE_SECONDS = 5
 """For requests that run when the server is told to end."""
 
 
-def access_of(
-    settings: Settings, host: str, public_paths: frozenset[str] = frozenset()
-) -> Access:
+def access_of(settings: Settings, host: str, public_paths: frozenset[str] = frozenset()) -> Access:
     """Return whom a server on this address answers.
 
     Raises `SettingsError` where others reach it and there is no token.

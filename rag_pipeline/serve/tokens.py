@@ -1,4 +1,4 @@
-"""Tokens: read from the environment or a file, compared in constant time, and whom they stand for."""
+"""Tokens: read from environment or file, compared in constant time, and whom they stand for."""
 
 from __future__ import annotations
 

@@ -54,9 +54,11 @@ def over_http(url: str, token: str | None = None) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-            async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
-                yield client
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+        ):
+            yield client
 
     return connect
 
@@ -169,9 +171,11 @@ def guarded_url(project: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         for name in ("kim", "lee")
     ]
     settings = project.model_copy(update={"serve": ServeSettings(tokens=tokens)})
-    with http_application(settings, "0.0.0.0") as application:
-        with served(application, "0.0.0.0") as url:
-            yield url
+    with (
+        http_application(settings, "0.0.0.0") as application,
+        served(application, "0.0.0.0") as url,
+    ):
+        yield url
 
 
 def test_notes_are_for_those_who_may_read_what_their_author_does(

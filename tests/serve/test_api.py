@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from rag_pipeline.settings import Settings
+from tests.knowledge import HOSTILE_NAME
 
 MANUAL = "service-manual-en.pdf"
 
@@ -155,7 +156,7 @@ def test_problems_say_what_is_wrong_and_what_to_do(
 def test_pages_beyond_the_last_and_files_without_pages(client: httpx.Client) -> None:
     beyond = client.get(f"/api/pages/{hash_of(client, MANUAL)}/4")
     assert (beyond.status_code, beyond.json()["title"]) == (404, "it has 3 pages")
-    text = client.get(f"/api/pages/{hash_of(client, 'hostile.md')}/1")
+    text = client.get(f"/api/pages/{hash_of(client, HOSTILE_NAME)}/1")
     assert (text.status_code, text.json()["next_step"]) == (404, "read the section instead")
 
 
@@ -194,7 +195,7 @@ def test_the_last_evaluation_is_shown(
     folder.mkdir()
     settings = [{"setting": "as set", "measures": {}, "questions": {"1": {}, "2": {}}}]
     figures = {"questions_name": "q.jsonl", "thresholds": {"MRR": True}, "settings": settings}
-    (folder / "report.json").write_text(json.dumps(figures), encoding="utf-8")
+    (folder / "report.html.json").write_text(json.dumps(figures), encoding="utf-8")
     (folder / "report.html").write_text("<h1>Retrieval</h1>", encoding="utf-8")
     try:
         reply = client.get("/api/evaluation").json()
@@ -210,7 +211,9 @@ def test_the_last_evaluation_is_shown(
 
 def test_a_changed_file_has_no_picture(client: httpx.Client, project: Settings) -> None:
     source_hash = hash_of(client, "datasheet.pdf")
-    path = Path(client.get("/api/sources", params={"name": "datasheet"}).json()["documents"][0]["uris"][0])
+    path = Path(
+        client.get("/api/sources", params={"name": "datasheet"}).json()["documents"][0]["uris"][0]
+    )
     content = path.read_bytes()
     path.write_bytes(content + b"\n% more")
     try:

@@ -67,7 +67,9 @@ def test_large_bodies_are_refused(client: httpx.Client) -> None:
 def test_everything_carries_the_strict_policy(client: httpx.Client) -> None:
     for path in ("/", "/app.js", "/style.css", "/api/health", "/api/nothing"):
         headers = client.get(path).headers
-        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+        assert headers["content-security-policy"].startswith(
+            "default-src 'none'; script-src 'self'"
+        )
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
     assert client.get("/api/sources").headers["cache-control"] == "no-store"
@@ -97,9 +99,11 @@ def open_url(project: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     ]
     serve = ServeSettings(tokens=tokens, allowed_hosts=["manuals.example"])
     settings = project.model_copy(update={"serve": serve})
-    with page_application(settings, "0.0.0.0") as application:
-        with served(application, "0.0.0.0") as url:
-            yield url
+    with (
+        page_application(settings, "0.0.0.0") as application,
+        served(application, "0.0.0.0") as url,
+    ):
+        yield url
 
 
 def test_over_the_network_a_token_is_needed(open_url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -68,10 +69,18 @@ def shot(page: Any, name: str) -> None:
     page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
 
+def until(page: Any, expression: str) -> None:
+    """Wait for an expression to be true; the page's policy forbids the browser to wait for it."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(30)
+
+
 def search(page: Any, query: str) -> Any:
     page.fill("#query", query)
     page.press("#query", "Enter")
-    page.wait_for_function("document.querySelector('#search-status').textContent.includes('ms')")
+    until(page, "document.querySelector('#search-status').textContent.includes('ms')")
     return page.locator("#results > li")
 
 
@@ -103,21 +112,22 @@ def test_the_boxes_lie_over_the_words_of_the_result(open_page: Any, client: http
     page.wait_for_selector(".hit")
     image = page.locator(".paper img").bounding_box()
     boxes = [_share_of(one.bounding_box(), image) for one in page.locator(".box").all()]
-    found = client.post("/api/search", json={"query": "replacing the oil filter", "limit": 1}).json()
+    found = client.post(
+        "/api/search", json={"query": "replacing the oil filter", "limit": 1}
+    ).json()
     result = found["results"][0]
     path = f"/api/pages/{result['source_hash']}/{result['page_start']}/words"
     words = client.get(path).json()["words"]
     inside = [word["text"] for word in words if any(_holds(box, word) for box in boxes)]
-    plain = " ".join(result["content"].split())
-    assert " ".join(inside) == plain
+    assert "".join(inside) == "".join(result["content"].split())
     hits = [_share_of(one.bounding_box(), image) for one in page.locator(".hit").all()]
     over = {word["text"] for word in words if any(_holds(hit, word) for hit in hits)}
     assert {"oil", "filter"} <= {word.lower().strip(".,") for word in over}
     assert "wrench." not in over
     shot(page, "page-with-boxes")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('#page-number').textContent === 'page 3 of 3'")
-    page.wait_for_function("!document.querySelector('.box')")
+    until(page, "document.querySelector('#page-number').textContent === 'page 3 of 3'")
+    until(page, "!document.querySelector('.box')")
     assert page.locator("#page-after").is_disabled()
     page.keyboard.press("Escape")
     assert not page.locator("#viewer").is_visible()
@@ -162,14 +172,16 @@ def test_filters_and_the_way_back(open_page: Any) -> None:
     page.select_option("#filter-language", "")
     page.fill("#filter-document", "datasheet.pdf")
     page.press("#filter-document", "Tab")
-    page.wait_for_function(
-        "[...document.querySelectorAll('.place')].every((one) => one.textContent.startsWith('data'))"
+    until(
+        page,
+        "[...document.querySelectorAll('.place')].every((at) => at.textContent.startsWith('data'))",
     )
     shot(page, "filters")
     page.go_back()
-    page.wait_for_function("document.querySelector('#filter-count').textContent === '(1)'")
+    until(page, "document.querySelector('#filter-document').value === ''")
+    assert page.input_value("#filter-language") == ""
     page.go_back()
-    page.wait_for_function("document.querySelector('#filter-language').value === 'ko'")
+    until(page, "document.querySelector('#filter-language').value === 'ko'")
 
 
 def _documents(page: Any) -> set[str]:
@@ -193,7 +205,7 @@ def test_keys_alone_are_enough(open_page: Any) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector(".paper img")
     page.keyboard.press("Escape")
-    page.wait_for_function("!document.querySelector('#viewer').open")
+    until(page, "!document.querySelector('#viewer').open")
     assert page.evaluate(focused) == first
     page.keyboard.press("ArrowUp")
     assert page.evaluate("document.activeElement.id") == "query"
@@ -202,10 +214,12 @@ def test_keys_alone_are_enough(open_page: Any) -> None:
 def test_hostile_text_stays_text(open_page: Any, faults: list[str]) -> None:
     page = open_page()
     first = search(page, "firmware update stick").first
-    assert '<img src=x onerror="document.title' in first.locator(".open").inner_text()
+    assert "<img src=x onerror=" in first.locator(".place").inner_text()
+    assert "<script>document.title" in first.locator(".snippet").inner_text()
     first.locator(".open").click()
     page.wait_for_selector("#sheet .status")
     assert "no picture" in page.locator("#sheet .status").inner_text()
+    assert "<script>document.title" in page.locator("#sheet").inner_text()
     assert page.title() == "Documents"
     assert page.locator("main script, main img, dialog script, dialog img, dialog b").count() == 0
     shot(page, "hostile")
@@ -258,8 +272,8 @@ def test_dark_where_the_system_is_dark(open_page: Any) -> None:
 def test_everything_that_acts_has_a_name(open_page: Any) -> None:
     page = open_page()
     search(page, "oil filter")
-    nameless = """[...document.querySelectorAll('button, input, select, a, summary')].filter((one) =>
-      !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length))
+    nameless = """[...document.querySelectorAll('button, input, select, a, summary')]
+      .filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length))
       .map((one) => one.outerHTML)"""
     assert page.evaluate(nameless) == []
     for colours in ("light", "dark"):

@@ -45,6 +45,7 @@ const classOf = (detail) => (detail.clause in CLAUSES ? `c-${detail.clause}` : "
 class ProblemError extends Error {
   constructor(problem) {
     super([problem.title, problem.next_step].filter(Boolean).join("; "));
+    this.title = problem.title;
     this.details = problem.errors || [];
     this.status = problem.status;
   }
@@ -452,9 +453,17 @@ async function showPage(page) {
     knowLast(viewer, isCurrent);
   } catch (error) {
     if (!isCurrent()) return;
-    const text = error.status === 404 && viewer.place.content ? passageOf(viewer.place.content, viewer.place.marks) : [];
-    fill($("sheet"), h("p", { class: "status" }, error.message), ...text);
+    showText(viewer.place, error);
   }
+}
+
+// A format without pages, or a file that is gone: its text alone.
+function showText(passage, error) {
+  const text = error.status === 404 ? passageOf(passage.content, passage.marks) : [];
+  const said = text.length ? `There is no picture of this page (${error.title}); its text:` : error.message;
+  fill($("sheet"), h("div", { class: "plain", lang: passage.language }, h("p", { class: "status" }, said), ...text));
+  $("passage").hidden = text.length > 0;
+  $("page-after").disabled = text.length > 0;
 }
 
 function boxOf(region, kind) {
