@@ -15,7 +15,7 @@ from rag_pipeline.relational.joins import NotComputableError
 from rag_pipeline.relational.lexicon import units
 from rag_pipeline.relational.mentions import Namer, Place, phrases
 from rag_pipeline.relational.pieces import MAX_UNITS, Cutter, candidate_spans, cut_units
-from rag_pipeline.relational.query import Query, build, missing_groups
+from rag_pipeline.relational.query import Query, build, by_name, missing_groups
 from rag_pipeline.relational.schema import Schema, is_number
 from rag_pipeline.relational.values import find_values
 from rag_pipeline.relational.views import shown
@@ -122,10 +122,19 @@ class ExactAnswerer:
             missing = missing_groups(query, self._schema, dialect.name)
             if missing is not None and connection.execute(missing).scalar_one():
                 return ExactAnswer(question, sql=sql, reason="some have none at all")
+        if query.different and (named := by_name(query, self._schema)) is not None:
+            other = connection.execute(build(named, self._schema, dialect.name, self._limit + 1))
+            if sorted(map(str, other.all())) != sorted(map(str, map(tuple, rows))):
+                reason = f"some of {query.counted} share a name: rows, or names?"
+                return ExactAnswer(question, sql=sql, reason=reason)
         if query.descending is not None:
             rows = _best(rows)
         elif len(rows) > self._limit:
             reason = f"it has more than {self._limit} rows"
+            return ExactAnswer(question, sql=sql, reason=reason)
+        names = [tuple(row[:-1]) for row in rows]
+        if query.group_table is not None and len(set(names)) < len(names):
+            reason = f"several of {query.group_table} share a name"
             return ExactAnswer(question, sql=sql, reason=reason)
         if query.measure is not None and rows and all(row[-1] is None for row in rows):
             return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")

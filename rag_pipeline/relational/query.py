@@ -73,6 +73,8 @@ class Query:
     """Grouped by the year, or the year and month, of a date."""
     absent: JoinTree | None = None
     """Only counted rows that are in none of the rows of this tree, under `without`."""
+    different: bool = False
+    """Different ones are asked for: rows that share a name may be meant as one."""
     share_of: tuple[Condition, ...] | None = None
     """The result is a share (in percent): of the rows that fulfil these."""
 
@@ -93,6 +95,14 @@ def matching_keys(
     """Return the statement for the keys of a table's rows that fulfil conditions, each once."""
     query = Query(tree, "count", counted=table, conditions=conditions)
     return _Builder(query, schema, dialect).keys(limit)
+
+
+def by_name(query: Query, schema: Schema) -> Query | None:
+    """Return the query that counts different names instead of rows; None where rows have none."""
+    info = schema.tables[query.counted or ""]
+    if info.label == info.key or len(info.label) != 1:
+        return None
+    return replace(query, counted=None, counted_column=(info.name, info.label[0]))
 
 
 def missing_groups(query: Query, schema: Schema, dialect: str) -> Select[Any] | None:

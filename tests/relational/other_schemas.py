@@ -126,3 +126,17 @@ CLINIC_QUESTIONS = [
     ),
     ("How many patients were born in 2001?", "2001년에 태어난 환자는 몇 명인가요?", "1"),
 ]
+CLINIC_REFUSED = [
+    # The single cost of a treatment, or the sum of each visit?
+    "What is the average cost per visit?",
+    "What is the average cost of a visit?",
+    "What is the highest cost of a visit?",
+    # Three treatments are called ECG: five rows, or three names?
+    "How many different treatments are there?",
+    "What is the total cost of each treatment?",
+    "How many visits were not cancelled?",
+    "How many doctors earn more than 7500?",
+    "What is the average age of patients?",
+    "의사 수는 몇 명인가요?",
+    "급여가 7500 이상인 의사는 몇 명인가요?",
+]

@@ -12,9 +12,23 @@ from rag_pipeline.relational.exact import ExactAnswerer
 from rag_pipeline.relational.lexicon import Lexicon
 from rag_pipeline.relational.schema import read_schema
 from rag_pipeline.settings import RelationalSettings
-from tests.relational.other_schemas import CLINIC, CLINIC_QUESTIONS, LIBRARY, LIBRARY_QUESTIONS
+from tests.relational.other_schemas import (
+    CLINIC,
+    CLINIC_QUESTIONS,
+    CLINIC_REFUSED,
+    LIBRARY,
+    LIBRARY_QUESTIONS,
+)
 
 Questions = list[tuple[str, str | None, str]]
+
+
+def answerer_of(folder: Path, statements: str) -> ExactAnswerer:
+    with sqlite3.connect(folder / "other.db") as connection:
+        connection.executescript(statements)
+    settings = RelationalSettings(name="other", url=f"sqlite:///{folder}/other.db", root="-")
+    engine = open_engine(settings)
+    return ExactAnswerer(engine, read_schema(engine, Lexicon()))
 
 
 @pytest.mark.parametrize("language", [0, 1], ids=["en", "ko"])
@@ -26,14 +40,14 @@ Questions = list[tuple[str, str | None, str]]
 def test_most_are_computed_and_none_wrongly(
     tmp_path: Path, statements: str, questions: Questions, language: int
 ) -> None:
-    file = tmp_path / "other.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(statements)
-    settings = RelationalSettings(name="other", url=f"sqlite:///{file}", root="-")
-    engine = open_engine(settings)
-    answerer = ExactAnswerer(engine, read_schema(engine, Lexicon()))
+    answerer = answerer_of(tmp_path, statements)
     asked = [(row[language], row[2]) for row in questions if row[language]]
     answers = [(answerer.answer(str(question)), wanted) for question, wanted in asked]
     assert [a.question for a, wanted in answers if a.is_computed and a.text != wanted] == []
     right = sum(a.text == wanted for a, wanted in answers)
     assert right >= 0.8 * len(answers)
+
+
+@pytest.mark.parametrize("question", CLINIC_REFUSED)
+def test_what_can_be_read_in_two_ways_is_not_computed(tmp_path: Path, question: str) -> None:
+    assert not answerer_of(tmp_path, CLINIC).answer(question).is_computed

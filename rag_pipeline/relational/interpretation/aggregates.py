@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_pipeline.relational.interpretation.question import SUPERLATIVES, Question
-from rag_pipeline.relational.joins import JoinTree, NotComputableError
+from rag_pipeline.relational.joins import JoinTree, NotComputableError, paths_from
 from rag_pipeline.relational.measures import line_amounts
 from rag_pipeline.relational.mentions import Mention
 from rag_pipeline.relational.query import Aggregate, Condition
@@ -27,7 +27,7 @@ def chosen_aggregate(question: Question) -> Aggregate:
             raise NotComputableError("is a sum meant, or an average?")
         if derived and _per_mention(question) is None:
             raise NotComputableError("an average per what?")
-        if not derived and _per_mention(question) is not None and _is_count_like(question):
+        if not derived and _is_average_unclear(question):
             raise NotComputableError("an average of rows, or per what is named?")
         return "sum" if derived else "avg"
     if names & {"sum", "sum_amount"}:
@@ -40,6 +40,32 @@ def chosen_aggregate(question: Question) -> Aggregate:
             raise NotComputableError("the extreme of what?")
         return "sum"
     return _column_aggregate(question, names)
+
+
+def _is_average_unclear(question: Question) -> bool:
+    """`average cost per visit`, `average cost of a visit`: of single costs, or of visits' sums?
+
+    A department has a name and groups; what has only a number is a thing that sums are of.
+    """
+    per = _per_mention(question)
+    if per is None:
+        return _unnamed_owner(question) is not None
+    assert per.table is not None
+    info = question.schema.tables[per.table]
+    return _is_count_like(question) or info.label == info.key
+
+
+def _unnamed_owner(question: Question) -> str | None:
+    """Return a table above the measure's that is asked for itself, while the measure's is not."""
+    measure = question.measure
+    assert measure is not None
+    named = {mention.table for mention in question.mentions if mention.table}
+    if measure.table in named:
+        return None
+    limited = {condition.column.table for condition in question.conditions}
+    group = question.group.table if question.group else None
+    above = paths_from(question.schema, measure.table).keys() - {measure.table}
+    return next(iter(sorted((named & above) - limited - {group})), None)
 
 
 def _is_count_like(question: Question) -> bool:
@@ -57,6 +83,8 @@ def _column_aggregate(question: Question, names: set[str]) -> Aggregate:
     if "max" in names or "min" in names:
         if question.group is not None and not own:
             raise NotComputableError("is the sum meant, or the single extreme?")
+        if _unnamed_owner(question) is not None:
+            raise NotComputableError("is the single extreme meant, or that of the sums?")
         question.use_pieces(question.indices("max", "min"))
         return "max" if "max" in names else "min"
     raise NotComputableError("is a sum meant, or an average?")

@@ -177,6 +177,7 @@ def _assemble(
         tuple(question.conditions + years),
         tuple(without),
         share_of=share,
+        different=question.has("different") and counted is not None,
     )
 
 
