@@ -251,15 +251,17 @@ def _share(base: Path, service: str, quick: bool, rows: Rows, figures: Figures) 
     manuals = base / f"share_{count}" / "manuals"
     make_documents(manuals, range(count))
     share = dagster_share(base / f"share_{count}", service, manuals, count)
-    load = statistics.median(definitions_load(base / "load", 20_000) for _ in range(3))
+    loads = [definitions_load(base / "load", 20_000) for _ in range(3)]
+    load, load_cpu = (statistics.median(times) for times in zip(*loads, strict=True))
     rows.append(
         [f"Dagster's share, {count} documents", "", *share, "", "ms a document", "", "<= 60"]
     )
-    rows.append(["definitions with 20,000 partitions", "", load, "", "", "", "", "<= 5 s"])
+    rows.append(["definitions with 20,000 partitions", "", load, load_cpu, "", "", "", "<= 5 s"])
     figures |= {
         "dagster_ms_a_document": share[0],
         "dagster_cpu_ms_a_document": share[1],
         "definitions_load_seconds": load,
+        "definitions_load_cpu_seconds": load_cpu,
     }
 
 
