@@ -54,6 +54,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
         if bearer is not None:
             return bearer
         request = context.request_context.request
+        assert request is not None  # over HTTP there is one, behind the guard
         asked: Bearer = request.state.bearer
         return asked
 
@@ -145,7 +146,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
                 str, Field(min_length=1, max_length=MAX_NOTE), AfterValidator(clean_text)
             ],
         ) -> replies.Remembered:
-            """Keep a note as a document, found by search at once, by whoever may read what you do."""
+            """Keep a note as a document, found by search at once by whoever reads what you do."""
             # The unrestricted connection writes; who may read the note, its readers say.
             notes = Notes(readers.whole())
             document, is_searchable, note = notes.keep(title, text, asking(context))

@@ -74,6 +74,7 @@ class Guard:
             return
         scope.setdefault("state", {})["bearer"] = bearer
         begun = False
+        received = 0
 
         async def limited() -> Message:
             nonlocal received
@@ -89,7 +90,6 @@ class Guard:
             begun = True
             await guarded(message)
 
-        received = 0
         try:
             await self._app(scope, limited, sending)
         except _TooLargeError:

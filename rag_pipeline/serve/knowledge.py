@@ -334,7 +334,7 @@ def _document_reply(row: DocumentRow, tags: list[str]) -> replies.DocumentReply:
         title=row.title,
         pages=row.page_count,
         language=row.language,
-        status=row.status,  # type: ignore[arg-type]  # checked by the table
+        status=row.status,
         chunks=row.chunk_count,
         tags=tags,
         warnings=row.warnings,

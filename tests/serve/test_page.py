@@ -273,7 +273,7 @@ def test_everything_that_acts_has_a_name(open_page: Any) -> None:
     page = open_page()
     search(page, "oil filter")
     nameless = """[...document.querySelectorAll('button, input, select, a, summary')]
-      .filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length))
+      .filter((one) => !one.textContent.trim() && !one.ariaLabel && !one.labels?.length)
       .map((one) => one.outerHTML)"""
     assert page.evaluate(nameless) == []
     for colours in ("light", "dark"):
