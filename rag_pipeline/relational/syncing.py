@@ -60,7 +60,7 @@ from rag_pipeline.sync.context import SyncContext
 from rag_pipeline.sync.spending import Ledger, Spending
 from rag_pipeline.usage import Usage, estimate_usd
 
-RELATIONAL_VERSION = "2"
+RELATIONAL_VERSION = "3"
 """Raised with every change that may change chunks: stored rows are then stale."""
 PROGRESS_STAGE = "relational_rows"
 """What progress calls root rows that are done."""

@@ -10,12 +10,16 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
+from sqlalchemy import Column
+
 from rag_pipeline.relational.measures import LineAmount, line_amounts
 from rag_pipeline.relational.reading import Record
-from rag_pipeline.relational.schema import Schema, is_date
+from rag_pipeline.relational.schema import Schema, is_date, is_flag, is_text
 from rag_pipeline.text import clean_text, one_line
 
 MAX_VALUE_CHARACTERS = 2_000
+STATE_WORDS = frozenset({"status", "state", "grade", "type", "reason", "return", "result"})
+"""Last words of columns whose values are counted in a group's head."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -34,7 +38,8 @@ class Group:
     name: str
     rows: list[View]
     sums: list[Field]
-    """First and last of each date; the whole amount, where lines have a price and a quantity."""
+    """First and last of each date; how many are in which state; the whole amount, where lines have
+    a price and a quantity."""
     named: list[Field]
     """What the rows name, by how many of them: `Rotor (3), Gasket`."""
 
@@ -76,7 +81,9 @@ class Viewer:
         fields = [
             Field(self.name(name), text)
             for name, value in record.values.items()
-            if (text := shown(value)) and text not in hidden and not _is_label(text, label)
+            if (text := shown(_flagged(table.column(name), value)))
+            and text not in hidden
+            and not _is_label(text, label)
         ]
         below = hidden | repeated
         groups = [
@@ -98,10 +105,23 @@ class Viewer:
                 if dates:
                     ends = dates[0] if dates[0] == dates[-1] else f"{dates[0]} – {dates[-1]}"
                     sums.append(Field(self.name(column.name), ends))
+            elif found := self._states(column, records):
+                sums.append(Field(self.name(column.name), found))
         total = amount_below(records, self._amounts)
         if total is not None:
             sums.append(Field(self.name("amount"), shown(total)))
         return Group(self.name(table), rows, sums, self._tally(records))
+
+    def _states(self, column: Column[object], records: Sequence[Record]) -> str:
+        """Return how many rows are in which state: `returned (2), shipped (5)`, or `2 / 7`."""
+        values = [_flagged(column, record.values.get(column.name)) for record in records]
+        if is_flag(column):
+            known = [value for value in values if isinstance(value, bool)]
+            return f"{sum(known)} / {len(known)}" if known else ""
+        words = self._schema.lexicon.name_concepts(column.name)
+        if len(records) < 2 or words[-1] not in STATE_WORDS or not is_text(column):
+            return ""
+        return _counted(Counter(shown(value) for value in values if value is not None))
 
     def _named(self, record: Record) -> list[Field]:
         return [
@@ -122,13 +142,7 @@ class Viewer:
         for record in records:
             for named in _all_named(record):
                 counts.setdefault(named.table, Counter())[self.label(named)] += 1
-        return [
-            Field(
-                self.name(table),
-                ", ".join(f"{label} ({n})" if n > 1 else label for label, n in tally.most_common()),
-            )
-            for table, tally in counts.items()
-        ]
+        return [Field(self.name(table), _counted(tally)) for table, tally in counts.items()]
 
     def label(self, record: Record) -> str:
         """Return what a person calls a row: its name, or its key."""
@@ -191,6 +205,15 @@ def keys_of(record: Record) -> dict[str, list[str]]:
 
     take(record)
     return {table: list(keys) for table, keys in found.items()}
+
+
+def _counted(tally: Counter[str]) -> str:
+    return ", ".join(f"{label} ({n})" if n > 1 else label for label, n in tally.most_common())
+
+
+def _flagged(column: Column[object], value: Any) -> Any:
+    """SQLite keeps yes and no as numbers."""
+    return bool(value) if is_flag(column) and value in (0, 1) else value
 
 
 def key_text(key: Sequence[Any]) -> str:

@@ -12,9 +12,10 @@ from sqlalchemy.dialects import mysql, postgresql
 from rag_pipeline.errors import SettingsError, SourceError
 from rag_pipeline.relational.chunks import Chunker
 from rag_pipeline.relational.connecting import open_engine, reading
+from rag_pipeline.relational.lexicon import Lexicon
 from rag_pipeline.relational.reading import batch_statement, read_batches
 from rag_pipeline.relational.rendering import Renderer
-from rag_pipeline.relational.schema import Schema
+from rag_pipeline.relational.schema import Schema, read_schema
 from rag_pipeline.relational.tree import build_tree
 from rag_pipeline.relational.views import Viewer, keys_of
 from tests.relational.conftest import Source
@@ -142,3 +143,24 @@ def test_a_slow_statement_is_stopped(source: Source) -> None:
 def test_a_password_is_refused_in_the_settings(source: Source) -> None:
     with pytest.raises(ValueError, match="password"):
         source(url="postgresql://kim:secret@db/shop")
+
+
+def test_states_and_flags_are_summed_up(tmp_path: Path, source: Source) -> None:
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "returns.db") as connection:
+        connection.executescript(
+            "CREATE TABLE clients (id INTEGER PRIMARY KEY, name VARCHAR(20));"
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES clients,"
+            " status VARCHAR(10), is_returned BOOLEAN);"
+            "INSERT INTO clients VALUES (1, 'Nordwerk');"
+            "INSERT INTO orders VALUES (1, 1, 'shipped', 0), (2, 1, 'shipped', 1),"
+            " (3, 1, 'open', 1);"
+        )
+    settings = source(url=f"sqlite:///{tmp_path}/returns.db")
+    schema = read_schema(open_engine(settings), Lexicon())
+    with reading(open_engine(settings), 5) as connection:
+        record = next(read_batches(connection, build_tree(schema, settings), 1))[0]
+    text = Renderer(settings, Path()).whole(Viewer(schema, "en").view(record))
+    assert "orders: 3; status shipped (2), open; is returned 2 / 3" in text
+    assert "- orders 2: status: shipped; is returned: yes" in text
