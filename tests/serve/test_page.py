@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from rag_pipeline.settings import Settings
 from tests.conftest import PROJECT_DIR
 
 SCREENSHOTS = PROJECT_DIR / "tests" / "screenshots"
@@ -238,6 +240,35 @@ def test_sources_show_failures_and_outlines(open_page: Any) -> None:
     shot(page, "outline")
     page.keyboard.press("Escape")
     shot(page, "sources")
+
+
+def test_the_last_evaluation(open_page: Any, project: Settings) -> None:
+    measures = {"recall@1": 0.5, "recall@5": 0.75, "recall@10": 1.0, "precision@5": 0.2}
+    measures |= {"hit@5": 0.75, "MRR": 0.625, "nDCG@10": 0.7}
+    setting = {
+        "measures": {"all": measures, "ko": measures},
+        "latency_ms": {"search": {"p50": 20.0, "p95": 41.0}},
+        "misses": [{"id": "ko-3", "rank": None, "found": []}],
+        "questions": {str(number): {} for number in range(4)},
+    }
+    settings = [{"setting": name, **setting} for name in ("as set", "words <b>only</b>")]
+    thresholds = {"recall@5": False, "MRR": True}
+    figures = {"questions_name": "q.jsonl", "thresholds": thresholds, "settings": settings}
+    folder = project.data_path / "evaluation"
+    folder.mkdir()
+    (folder / "report.html.json").write_text(json.dumps(figures), encoding="utf-8")
+    try:
+        page = open_page("/#/evaluation")
+        page.wait_for_selector("table")
+        text = page.locator("#evaluation-view").inner_text()
+        assert "q.jsonl, 4 questions" in text
+        assert "words <b>only</b>" in text
+        row = page.get_by_role("row", name="recall@5").first
+        assert row.locator("td").all_inner_texts() == ["0.750", "0.750"]
+        assert "✗ failed: recall@5" in text
+        shot(page, "evaluation")
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_korean_at_phone_width(open_page: Any) -> None:
