@@ -68,6 +68,8 @@ class RowSearcher(Searcher):
         for database, rows in named:
             if len(first) < limit:
                 first += self._among(database, rows, query, limit, options)
+        if len(named) == 1 and len(named[0][1].keys) == 1:
+            first += self._among(*named[0], query, limit, options, "parent.")
         everywhere = super().search(query, **options)
         found = {one.chunk_id: one for one in (*first, *everywhere.results)}
         results = self._enriched(databases, list(found.values())[:limit], notes)
@@ -85,21 +87,17 @@ class RowSearcher(Searcher):
         query: str,
         limit: int,
         options: dict[str, Any],
+        prefix: str = "",
     ) -> list[SearchResult]:
-        """Search the chunks of some rows, and below a single one also those of its children."""
-        own = MetadataFilter("relational", tuple(database.roots[rows.table]))
-        if rows.values:
-            narrow = [MetadataFilter(f"values.{name}", v) for name, v in rows.values.items()]
-            table = MetadataFilter("table", (rows.table,))
-            return self._within(query, limit, options, [own, table, *narrow])
-        found: list[SearchResult] = []
-        for prefix in ("", "parent.") if len(rows.keys) == 1 else ("",):
-            place = [
-                MetadataFilter(f"{prefix}table", (rows.table,)),
-                MetadataFilter(f"{prefix}key", rows.keys),
-            ]
-            found += self._within(query, limit, options, [own, *place])
-        return found
+        """Search the chunks of some rows; with the prefix `parent.`, those of their children."""
+        conditions = [
+            MetadataFilter("relational", tuple(database.roots[rows.table])),
+            MetadataFilter(f"{prefix}table", (rows.table,)),
+        ]
+        if rows.keys:
+            conditions.append(MetadataFilter(f"{prefix}key", rows.keys))
+        conditions += [MetadataFilter(f"values.{name}", v) for name, v in rows.values.items()]
+        return self._within(query, limit, options, conditions)
 
     def _within(
         self,
