@@ -18,7 +18,7 @@ from rag_pipeline.relational.reading import Record
 from rag_pipeline.relational.report import RelationalReport
 from rag_pipeline.relational.signatures import Etag
 from rag_pipeline.settings import RelationalSettings
-from rag_pipeline.store.documents import Landing, land
+from rag_pipeline.store.documents import Landing, land_together
 from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.queries import queries
 from rag_pipeline.store.sources import SourceFile
@@ -106,8 +106,7 @@ class RowLanding:
             hashes = [file.source_hash for file in files]
             queries.insert_documents(connection, source_hashes=hashes)
             queries.upsert_sources(connection, rows=Jsonb([asdict(file) for file in files]))
-            for landing in landings:
-                land(connection, self._space.space_id, landing)
+            land_together(connection, self._space.space_id, landings)
         report.chunks += sum(len(landing.chunks) for landing in landings)
 
     def _stop_where_nothing_works(self, vectors: Sequence[object]) -> None:

@@ -57,6 +57,12 @@ DELETE FROM chunk WHERE source_hash = :source_hash;
 -- name: delete_sections(source_hash)!
 DELETE FROM section WHERE source_hash = :source_hash;
 
+-- name: delete_chunks_of(source_hashes)!
+DELETE FROM chunk WHERE source_hash = ANY(:source_hashes::text[]);
+
+-- name: delete_sections_of(source_hashes)!
+DELETE FROM section WHERE source_hash = ANY(:source_hashes::text[]);
+
 -- name: copy_sections()#
 COPY section (
     source_hash, section_index, breadcrumb_trail, content, token_count, page_start, page_end, regions
