@@ -5,7 +5,6 @@ A PDF may crash or hang the library that draws it. That ends the child, and one 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import multiprocessing
 import threading
@@ -18,20 +17,18 @@ from typing import Any, TypeVar
 from rag_pipeline.errors import DocumentError
 from rag_pipeline.parsing.placing import PlacedWord, page_words
 from rag_pipeline.parsing.rendering import has_pictures, render_page
+from rag_pipeline.serve import drawing
 from rag_pipeline.serve.knowledge import StoredDocument
 from rag_pipeline.serve.problems import ProblemError
 from rag_pipeline.settings import Settings
 from rag_pipeline.sync.fetching import local_copies
 from rag_pipeline.sync.spool import Spool
-from rag_pipeline.sync.workers import die_with_parent
 
 WIDTHS = (400, 800, 1200, 1600)
 """Pixels; a picture is as wide as the next of these, so that few are made of a page."""
 SECONDS = 30.0
 """That a picture may take, the start of the process included."""
 KEPT_BYTES = 64 * 2**20
-_MEMORY = 2 * 2**30
-"""Bytes that the child may allocate."""
 _BLOCK = 1 << 20
 Made = TypeVar("Made")
 
@@ -66,6 +63,10 @@ class Pictures:
     def words(self, document: StoredDocument, page: int) -> list[PlacedWord]:
         """Return the words of a page (1-based). Raises `ProblemError`."""
         return self._made(document, page_words, self._file(document, page), page)
+
+    def prepare(self) -> None:
+        """Start the process, and do not wait for it: the first picture need not."""
+        self._running().submit(drawing.prepare)
 
     def close(self) -> None:
         """End the process, and forget copies of files from elsewhere."""
@@ -118,10 +119,7 @@ class Pictures:
         self, document: StoredDocument, make: Callable[..., Made], path: Path, *arguments: Any
     ) -> Made:
         """Call a function in the child; where that ends it, the next call starts another."""
-        with self._lock:
-            executor = self._executor = self._executor or ProcessPoolExecutor(
-                1, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
-            )
+        executor = self._running()
         try:
             future = executor.submit(make, path, *arguments, document=document.name)
             return future.result(SECONDS)
@@ -135,6 +133,15 @@ class Pictures:
                 422, "the page cannot be drawn", "open the file itself, or try again"
             ) from error
 
+    def _running(self) -> ProcessPoolExecutor:
+        with self._lock:
+            if self._executor is None:
+                context = multiprocessing.get_context("spawn")
+                self._executor = ProcessPoolExecutor(
+                    1, mp_context=context, initializer=drawing.begin
+                )
+            return self._executor
+
     def _end(self) -> None:
         """End the child, whatever it does."""
         executor, self._executor = self._executor, None
@@ -144,12 +151,3 @@ class Pictures:
         executor.shutdown(wait=False, cancel_futures=True)
         for child in children:
             child.kill()
-
-
-def _begin() -> None:
-    """Limit the child's memory, which not every platform can, and have it end with its parent."""
-    die_with_parent()
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))

@@ -47,6 +47,7 @@ def page_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
     readers, pictures = Readers(settings), Pictures(settings)
     try:
         readers.whole()
+        pictures.prepare()
         yield create_app(settings, access, readers, pictures)
     finally:
         pictures.close()

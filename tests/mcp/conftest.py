@@ -9,8 +9,6 @@ import pytest
 from rag_pipeline.settings import Settings
 from tests.knowledge import sample_project
 
-pytest.importorskip("mcp", reason="the SDK of the Model Context Protocol is not installed")
-
 
 @pytest.fixture(scope="session")
 def project(

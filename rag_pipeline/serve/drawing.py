@@ -1,0 +1,26 @@
+"""What runs in the process that draws pages. Imports little, so that it starts fast."""
+
+from __future__ import annotations
+
+import contextlib
+from importlib import import_module
+
+from rag_pipeline.sync.workers import die_with_parent
+
+MEMORY = 2 * 2**30
+"""Bytes that the process may allocate."""
+
+
+def begin() -> None:
+    """Limit the process's memory, which not every platform can, and end it with its parent."""
+    die_with_parent()
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def prepare() -> None:
+    """Import what draws, before a page is asked for."""
+    import_module("rag_pipeline.parsing.rendering")
+    import_module("rag_pipeline.parsing.placing")
