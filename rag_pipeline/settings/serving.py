@@ -47,7 +47,9 @@ class TokenSettings(Section):
 class ServeSettings(Section):
     """`rag serve`: the page and the API."""
 
-    tokens: list[TokenSettings] = Field(default=[], description="Who may ask, as `[[serve.tokens]]`")
+    tokens: list[TokenSettings] = Field(
+        default=[], description="Who may ask, as `[[serve.tokens]]`"
+    )
     local_principals: list[str] | None = Field(
         default=None,
         description="For whom requests of this machine without a token read; unset = as on the "
