@@ -70,6 +70,8 @@ def fuse(
     weights: Mapping[str, float],
     method: Method = "relative_score",
     rank_constant: int = 60,
+    *,
+    sure: Mapping[str, float] | None = None,
 ) -> list[FusedHit]:
     """Fuse ranked lists, best first.
 
@@ -77,6 +79,9 @@ def fuse(
     to 1. Cosines, which have no zero that means anything, are counted from the leg's last. A bonus
     goes beyond 1. (A convex combination, as in Bruch, Gai, Ingber: An Analysis of Fusion Functions
     for Hybrid Retrieval, TOIS 2023.)
+
+    `sure` names the score from which a leg's best counts in full; where the best is less, as that
+    of words in another language, the whole leg counts for so much less.
 
     `rrf`: Σ weight / (k + rank), rank from 1. (Cormack, Clarke, Büttcher: Reciprocal Rank Fusion,
     SIGIR 2009; k = 60 is theirs.)
@@ -91,7 +96,7 @@ def fuse(
         weight = weights.get(leg, 0.0)
         if weight == 0 or not hits:
             continue
-        floor, reach = _scale(leg, hits)
+        floor, reach = _scale(leg, hits, (sure or {}).get(leg))
         for rank, hit in enumerate(hits, start=1):
             if method == "rrf":
                 given = weight / (rank_constant + rank)
@@ -108,7 +113,7 @@ def fuse(
     return sorted(fused, key=lambda hit: (-hit.score, hit.chunk_id))
 
 
-def _scale(leg: str, hits: Sequence[LegHit]) -> tuple[float, float]:
+def _scale(leg: str, hits: Sequence[LegHit], sure: float | None) -> tuple[float, float]:
     """Return the score that counts nothing, and how far the best without a bonus is above it.
 
     That of cosines lies one average step below the last, so that every hit gives something.
@@ -119,7 +124,7 @@ def _scale(leg: str, hits: Sequence[LegHit]) -> tuple[float, float]:
     ]
     best, last = max(plain), min(plain)
     floor = last - (best - last) / len(plain) if leg == VECTOR else 0.0
-    return floor, best - floor
+    return floor, (best if sure is None else max(best, sure)) - floor
 
 
 def _details(

@@ -37,6 +37,20 @@ class Phrase:
             return None
         return cls(tuple(_segment(by_position[position]) for position in positions))
 
+    @property
+    def tsquery(self) -> str:
+        """The phrase as Postgres looks for it."""
+        return " <-> ".join(quoted(lexeme) for lexeme in self.lexemes)
+
+    def is_in(self, text: str, language: str) -> bool:
+        """Tell whether a text has the phrase."""
+        wanted = set(self.lexemes)
+        positions: dict[str, list[int]] = {}
+        for lexeme, position in analyze(text, language):
+            if lexeme in wanted:
+                positions.setdefault(lexeme, []).append(position)
+        return bool(self.starts(positions))
+
     def starts(self, positions: Mapping[str, Sequence[int]]) -> list[int]:
         """Return where the phrase begins in a chunk, of whose lexemes these are the positions."""
         found: set[int] | None = None
@@ -46,6 +60,16 @@ class Phrase:
             if not found:
                 return []
         return sorted(found or ())
+
+
+def quoted(lexeme: str) -> str:
+    """Return a lexeme as a `tsquery`.
+
+    >>> print(quoted("driver's"))
+    'driver''s'
+    """
+    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"
 
 
 def trail_positions(trail: str, language: str) -> int:

@@ -22,6 +22,8 @@ B = 0.75
 BUCKET_BITS = 13
 BUCKET_SIZE = 1 << BUCKET_BITS
 """Chunk ids in one bucket (sql/migrations/003_search.sql)."""
+MAX_OCCURRENCES = 127
+_RANKS = np.cumsum(1 / np.arange(1, MAX_OCCURRENCES + 1) ** 2) / 1.64493406685
 _GROUP = 64
 _SLOT_SHIFT = 19
 _FREQUENCY_SHIFT = 12
@@ -53,6 +55,18 @@ def inverse_frequency(chunk_count: int, document_frequency: int) -> float:
     return math.log(1 + (count - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
+def occurrences(rank: float) -> int:
+    """Return how often a chunk has a word, from its `ts_rank` with all weights 1.
+
+    Postgres' rank of one word with n positions is Σ 1/i² up to n, over π²/6 (src/backend/utils/adt/
+    tsrank.c, calc_rank_or). Above 127, as in postings, 127.
+
+    >>> occurrences(0.6079271), occurrences(0.7599089)
+    (1, 2)
+    """
+    return min(MAX_OCCURRENCES, int(np.searchsorted(_RANKS, rank - 1e-5)) + 1)
+
+
 class Scores:
     """Scores of all chunks of a corpus, by place; `add` a lexeme at a time."""
 
@@ -67,22 +81,18 @@ class Scores:
 
         `rows` are (bucket, postings); a bucket that is not in the corpus is left out.
         """
-        places, rest = [], []
-        for bucket, postings in rows:
-            offset = self._offsets.get(bucket)
-            if offset is None:
-                continue
-            packed = np.frombuffer(postings, dtype=">i4").astype(np.int32)
-            places.append((packed >> _SLOT_SHIFT) + (offset + BUCKET_SIZE // 2))
-            rest.append(packed & _FREQUENCY_AND_LENGTH)
-        if not places:
+        known = [(self._offsets[bucket], p) for bucket, p in rows if bucket in self._offsets]
+        if not known:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
-        return np.concatenate(places), np.concatenate(rest)
+        packed = np.frombuffer(b"".join(p for _, p in known), dtype=">i4").astype(np.int32)
+        offsets = np.asarray([offset + BUCKET_SIZE // 2 for offset, _ in known], dtype=np.int32)
+        places = (packed >> _SLOT_SHIFT) + np.repeat(offsets, [len(p) // 4 for _, p in known])
+        return places, packed & _FREQUENCY_AND_LENGTH
 
     def add(self, places: NDArray[Any], rest: NDArray[Any], factor: float) -> None:
         """Add a lexeme's share: `factor` × (k1 + 1) × tf / (tf + k1 × (1 − b + b × length))."""
         # A chunk is in a lexeme's postings once, so that no place comes twice.
-        self.values[places] += np.float32(factor) * self._saturation[rest]
+        self.values[places] += np.float32(factor) * self._saturation.take(rest)
 
     def chunk_ids(self, places: NDArray[Any]) -> NDArray[np.int64]:
         """Return the ids of the chunks at these places."""

@@ -33,6 +33,8 @@ from rag_pipeline.text import clean_text, one_line
 
 MAX_QUERY_CHARACTERS = 8_000
 """A longer query is cut here, and the response says so."""
+SURE_OF_WORDS = 0.2
+"""Share of what the query's words could give at most, from which the text leg counts in full."""
 _POOL = 4
 """Results looked at for each one returned, where some are left out for being alike or weak."""
 
@@ -180,7 +182,13 @@ class Searcher:
         legs = self._run_legs(run)
         start = time.perf_counter()
         settings = run.settings
-        fused = fuse(legs, run.weights, settings.fusion, settings.rank_constant)
+        fused = fuse(
+            legs,
+            run.weights,
+            settings.fusion,
+            settings.rank_constant,
+            sure={"text": SURE_OF_WORDS * settings.clauses.words},
+        )
         results = self._fetch(fused[: self._pool_size(run)], run)
         if results and settings.relevance_threshold > 0:
             results = [one for one in results if one.relevance >= settings.relevance_threshold]

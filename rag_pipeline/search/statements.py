@@ -72,10 +72,10 @@ def search_statements(
             add("passing_of", "text: which pass", **scope, chunk_ids=_Later("chunk_ids"))
         if phrase:
             add(
-                "positions_within",
-                "text: where the phrase's words stand",
+                "with_phrase",
+                "text: which have the phrase",
                 chunk_ids=_Later("chunk_ids"),
-                lexemes=list(phrase.lexemes),
+                phrase=phrase.tsquery,
             )
     if space is not None:
         vector = {

@@ -20,7 +20,7 @@ from rag_pipeline.analysis import query_weights
 from rag_pipeline.search.corrections import Correction, correct
 from rag_pipeline.search.filters import EVERYTHING, Scope, passing
 from rag_pipeline.search.fusion import Clause, LegHit
-from rag_pipeline.search.phrases import Phrase, trail_positions
+from rag_pipeline.search.phrases import Phrase, quoted, trail_positions
 from rag_pipeline.search.postings import (
     K1,
     B,
@@ -28,6 +28,7 @@ from rag_pipeline.search.postings import (
     Scores,
     best_places,
     inverse_frequency,
+    occurrences,
 )
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.queries import queries
@@ -178,10 +179,14 @@ class _Search:
         if unread:
             raw_words += self._recounted(ids, unread)
         phrases = self._phrases(scores.chunk_ids(with_phrase))
+        by_words = self.clauses.words * raw_words + self.clauses.fuzzy * raw_fuzzy
+        # Those with the phrase, and of the others no more than are returned.
+        best = set(ids[np.argsort(-by_words, kind="stable")[: limit + len(phrases)]].tolist())
         rows = zip(ids.tolist(), raw_words.tolist(), raw_fuzzy.tolist(), strict=True)
         hits = [
             self._hit(chunk_id, word, near, phrases.get(chunk_id, (False, False)), ceiling)
             for chunk_id, word, near in rows
+            if chunk_id in best or chunk_id in phrases
         ]
         hits = [hit for hit in hits if hit.raw_score > 0]
         return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))[:limit]
@@ -286,29 +291,40 @@ class _Search:
     def _recounted(self, ids: NDArray[np.int64], unread: Sequence[str]) -> NDArray[np.float64]:
         """Return what the words that were not read add to these chunks, from the chunks."""
         added = dict.fromkeys(ids.tolist(), 0.0)
-        rows = queries.frequencies_within(
-            self.connection, chunk_ids=ids.tolist(), lexemes=list(unread)
+        rows = queries.ranks_within(
+            self.connection, chunk_ids=ids.tolist(), words=[quoted(lexeme) for lexeme in unread]
         )
-        for chunk_id, lexeme, frequency, length in rows:
+        for chunk_id, number, rank, length in rows:
+            frequency = occurrences(rank)
             norm = frequency + K1 * (1 - B + B * length / self.corpus.average_length)
-            added[chunk_id] += self.words.factors[lexeme] * (K1 + 1) * frequency / norm
+            factor = self.words.factors[unread[number - 1]]
+            added[chunk_id] += factor * (K1 + 1) * frequency / norm
         return np.asarray([added[one] for one in ids.tolist()])
 
     def _phrases(self, ids: NDArray[np.int64]) -> dict[int, tuple[bool, bool]]:
         """Return of each chunk with the phrase whether it is in its trail, and in its text."""
-        if self.phrase is None or not len(ids):
+        phrase = self.phrase
+        if phrase is None or not len(ids):
             return {}
-        rows = queries.positions_within(
-            self.connection, chunk_ids=ids.tolist(), lexemes=sorted(set(self.phrase.lexemes))
-        )
         found: dict[int, tuple[bool, bool]] = {}
-        for chunk_id, trail, language, positions in rows:
-            starts = self.phrase.starts(positions or {})
-            if starts:
-                border = trail_positions(trail, language) if trail else 0
-                # Positions start at 1; the phrase must end before the trail does.
-                inside = starts[0] + len(self.phrase.lexemes) - 1 <= border
-                found[chunk_id] = (inside, starts[-1] > border)
+        borders: dict[int, int] = {}
+        for chunk_id, trail, language in queries.with_phrase(
+            self.connection, chunk_ids=ids.tolist(), phrase=phrase.tsquery
+        ):
+            in_trail = bool(trail) and phrase.is_in(trail, language)
+            found[chunk_id] = (in_trail, not in_trail)
+            # A single word that is not in the trail is in the text; else it is to be looked at.
+            if trail and (in_trail or len(phrase.lexemes) > 1):
+                borders[chunk_id] = trail_positions(trail, language)
+        if borders:
+            lexemes = sorted(set(phrase.lexemes))
+            rows = queries.positions_within(
+                self.connection, chunk_ids=sorted(borders), lexemes=lexemes
+            )
+            for chunk_id, positions in rows:
+                starts = phrase.starts(positions or {})
+                in_text = bool(starts) and starts[-1] > borders[chunk_id]
+                found[chunk_id] = (found[chunk_id][0], in_text)
         return found
 
     def _hit(

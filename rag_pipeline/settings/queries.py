@@ -13,8 +13,8 @@ from rag_pipeline.settings.section import Section
 class SearchWeights(Section):
     """Weight of each leg in the fusion."""
 
-    text: float = Field(default=2.0, ge=0, description="Words, by BM25")
-    vector: float = Field(default=1.0, ge=0, description="Meaning, by cosine similarity")
+    text: float = Field(default=0.7, ge=0, description="Words, by BM25")
+    vector: float = Field(default=0.3, ge=0, description="Meaning, by cosine similarity")
 
 
 class ClauseWeights(Section):

@@ -48,6 +48,15 @@ def test_a_bonus_goes_beyond_the_scale() -> None:
     assert (first.score, second.score) == (pytest.approx(2.0), pytest.approx(1.0))
 
 
+def test_a_leg_that_found_little_of_what_was_asked_counts_less() -> None:
+    text, vector = [LegHit(1, 0.2), LegHit(2, 0.1)], [LegHit(2, 0.9), LegHit(3, 0.8)]
+    legs = {"text": text, "vector": vector}
+    fused = fuse(legs, {"text": 0.5, "vector": 0.5}, sure={"text": 0.8})
+    scores = {hit.chunk_id: hit.score for hit in fused}
+    assert scores[1] == pytest.approx(0.5 * 0.2 / 0.8)
+    assert scores[2] == pytest.approx(0.5 * 0.1 / 0.8 + 0.5)
+
+
 def test_one_hit_is_the_best_of_its_leg() -> None:
     (only,) = fuse({"vector": [LegHit(7, -0.2)]}, {"vector": 1.0})
     assert only.score == 1.0

@@ -137,7 +137,7 @@ def test_what_is_less_relevant_than_asked_is_left_out(database: Database) -> Non
 def test_two_weightings_of_one_query(database: Database) -> None:
     land_document(database, "a.pdf", ["oil"])
     finish(database)
-    searcher = Searcher(database, Settings())
+    searcher = Searcher(database, Settings.model_validate({"search": {"fusion": "rrf"}}))
     for weight in (0.7, 2.0):
         (found,) = searcher.search("oil", weights={"text": weight, "vector": 0}).results
         assert found.score == pytest.approx(weight / 61)
