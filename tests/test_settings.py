@@ -20,7 +20,7 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
     settings = Settings.load(tmp_path)
     assert settings.data_path == tmp_path.resolve() / ".rag"
     assert settings.database_url is None
-    assert (settings.search.weights.text, settings.search.weights.vector) == (2.0, 1.0)
+    assert (settings.search.weights.text, settings.search.weights.vector) == (0.7, 0.3)
 
 
 def test_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
