@@ -276,8 +276,9 @@ def snippet(content: str) -> str:
 
 
 def _shares(result: SearchResult) -> str:
+    whole = result.score or 1.0
     return " + ".join(
-        f"{_clause(detail)} {detail.contribution:.4f} ({detail.contribution / (result.score or 1):.0%})"
+        f"{_clause(detail)} {detail.contribution:.4f} ({detail.contribution / whole:.0%})"
         for detail in result.details
     )
 
