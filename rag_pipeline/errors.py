@@ -151,7 +151,7 @@ class DamagedFileError(ParseError):
 
 
 class UnsafeFileError(ParseError):
-    """Reading the file would take memory without bound: a decompression or entity bomb."""
+    """Reading the file takes more than the limits allow: size, pages, memory, time; or a bomb."""
 
 
 class MissingLibraryError(ParseError):

@@ -40,6 +40,19 @@ class ParsingSettings(Section):
     max_unpacked_ratio: int = Field(
         default=200, ge=1, description="Times its size that it may unpack to, beyond 10 MB"
     )
+    max_file_mb: int = Field(default=1000, ge=1, description="Megabytes of a file, at most")
+    max_pages: int = Field(default=20_000, ge=1, description="Pages of a document, at most")
+    max_seconds: float = Field(
+        default=900,
+        gt=0,
+        description="Processor seconds that a sync spends on making one document's chunks, at"
+        " most; also the seconds after which a process that does nothing is ended",
+    )
+    max_memory_mb: int = Field(
+        default=3000,
+        ge=200,
+        description="Megabytes of memory of the process that makes one document's chunks, at most",
+    )
 
 
 class DocumentAiSettings(Section):

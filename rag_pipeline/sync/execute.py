@@ -42,8 +42,17 @@ from rag_pipeline.sync.plan import failed_for_good, first_stale_stage
 from rag_pipeline.sync.progress import report
 from rag_pipeline.sync.refresh import spool_of
 from rag_pipeline.sync.spending import Ledger
-from rag_pipeline.sync.stages import PreparedChunks, StageReport, StageResult, StageTask, run_stages
+from rag_pipeline.sync.stages import (
+    PreparedChunks,
+    StageReport,
+    StageResult,
+    StageTask,
+    crash_error,
+    limits_of,
+    run_stages,
+)
 from rag_pipeline.sync.workers import WorkerCrashedError, WorkerPool, default_workers
+from rag_pipeline.text import clean_text, one_line
 
 RETRY_SECONDS = 1.0
 WAIT_SECONDS = 5.0
@@ -85,7 +94,8 @@ class _Job:
 
     @property
     def name(self) -> str:
-        return Path(self.state.uris[0]).name
+        # File names may hold line breaks and escapes, and stand in logs and messages.
+        return one_line(clean_text(Path(self.state.uris[0]).name))
 
     @property
     def root(self) -> str | None:
@@ -164,7 +174,7 @@ class _Execution:
         self._ledger = Ledger.of(context)
         self._vectors = VectorSource(context.database, context.embedder, space, self._ledger)
         self._pool = WorkerPool[StageTask, StageResult](
-            run_stages, context.settings.sync.workers or default_workers()
+            run_stages, context.settings.sync.workers or default_workers(), limits_of
         )
         self._spool = spool_of(context.settings)
         self._together = batch_size(context.embedder)
@@ -187,12 +197,7 @@ class _Execution:
             job = by_hash[task.source_hash]
             self._spool.drop(job.source_hash)
             if isinstance(result, WorkerCrashedError):
-                error = WorkerCrashError(
-                    "the process that read it died: a crash in the parser, or no memory left",
-                    document=job.name,
-                    hint="the other documents are not affected; please report it if it stays",
-                )
-                yield self._fail(job, task.stages[0], error, [])
+                yield self._fail(job, task.stages[0], crash_error(task, result), [])
                 continue
             for stage_report in result.reports:
                 report(stage_report.stage, 1, int(stage_report.metadata.get("pages", 0)))

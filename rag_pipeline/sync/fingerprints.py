@@ -29,7 +29,14 @@ CODE_VERSIONS = {
     CHUNKS: CHUNKING_VERSION,
     EMBEDDINGS: f"{EMBEDDING_VERSION}.{ANALYSIS_VERSION}",
 }
-_PARSING_LIMITS = {"max_unpacked_mb", "max_unpacked_ratio"}
+_PARSING_LIMITS = {
+    "max_unpacked_mb",
+    "max_unpacked_ratio",
+    "max_file_mb",
+    "max_pages",
+    "max_seconds",
+    "max_memory_mb",
+}
 """They decide whether a file is read, not what comes of it."""
 _CHUNKING_READS = {
     "strategy",

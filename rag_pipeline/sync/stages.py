@@ -19,9 +19,12 @@ from rag_pipeline.chunking import chunk, embedded_text, indexed_texts
 from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder, create_embedder
 from rag_pipeline.errors import (
     ChangedMeanwhileError,
+    DocumentError,
     InternalError,
     RagError,
+    UnsafeFileError,
     UpstreamMissingError,
+    WorkerCrashError,
 )
 from rag_pipeline.frames import FURNITURE_ROLES, SECTION
 from rag_pipeline.parsing import Parser
@@ -31,8 +34,10 @@ from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.structure import infer_structure
 from rag_pipeline.sync.contexts import open_chat, place_in_document
 from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
+from rag_pipeline.sync.places import kind_of
 from rag_pipeline.sync.previews import chunk_rows, page_previews
 from rag_pipeline.sync.sentences import remembering
+from rag_pipeline.sync.workers import Limits, WorkerCrashedError, WorkerLimitError
 from rag_pipeline.usage import Usage, UsageMeter
 
 logger = logging.getLogger(__name__)
@@ -89,8 +94,45 @@ class StageResult:
     """What services were asked for, also where the document failed in the end."""
 
 
+def limits_of(task: StageTask) -> Limits:
+    """Return what a process may take for the task: `parsing.max_seconds`, `max_memory_mb`."""
+    settings = task.settings
+    parsing = settings.parsing
+    # Who waits for a service hangs by no fault of the document; services have time limits.
+    may_wait = (
+        parsing.parser != "local"
+        or settings.chunking.llm_context
+        or settings.embedding.provider != "local"
+        or kind_of(settings.artifacts_location) != "local"
+    )
+    idle = None if may_wait else parsing.max_seconds
+    return Limits(parsing.max_seconds, idle, parsing.max_memory_mb * 2**20)
+
+
+def crash_error(task: StageTask, crash: WorkerCrashedError) -> DocumentError:
+    """Return what to tell of a task whose process died, or was ended by `limits_of`."""
+    if not isinstance(crash, WorkerLimitError):
+        return WorkerCrashError(
+            f"{crash}: a crash in the parser, or no memory left",
+            document=task.name,
+            hint="the other documents are not affected; please report it if it stays",
+        )
+    parsing = task.settings.parsing
+    memory = crash.limit == "memory"
+    name = "max_memory_mb" if memory else "max_seconds"
+    value = parsing.max_memory_mb if memory else parsing.max_seconds
+    return UnsafeFileError(
+        str(crash),
+        document=task.name,
+        hint=f"if it is right, raise parsing.{name} ({value:g}) and run `rag retry`",
+    )
+
+
 def run_stages(task: StageTask) -> StageResult:
-    """Do the task's stages; an error of the document is returned, not raised."""
+    """Do the task's stages; an error of the document is returned, not raised.
+
+    Raises `MemoryError` where the process may reserve no more.
+    """
     artifacts = ArtifactStore(task.settings.artifacts_location)
     stages = _not_kept(artifacts, task)
     result = _run_stages(artifacts, task, stages)
@@ -123,6 +165,8 @@ def _run_stages(artifacts: ArtifactStore, task: StageTask, stages: tuple[str, ..
             reports.append(StageReport(stage, seconds, metadata))
     except RagError as error:
         return StageResult(task.source_hash, reports, failed_stage=stage, error=error)
+    except MemoryError:
+        raise  # the process is of no more use
     except Exception as error:  # a fault of ours must fail this document, not the sync
         logger.exception("%s failed at %s", task.name, stage)
         fault = InternalError(
