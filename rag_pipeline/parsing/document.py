@@ -14,6 +14,7 @@ from rag_pipeline.frames import Blocks, check
 from rag_pipeline.parsing.geometry import PageContent
 from rag_pipeline.parsing.joining import deciding_words, mend_breaks
 from rag_pipeline.parsing.layout import page_blocks
+from rag_pipeline.parsing.limits import active_content, check_pages
 from rag_pipeline.parsing.ocr import PageOcr, confidence_in
 from rag_pipeline.parsing.opening import is_cut_short, open_pdf
 from rag_pipeline.parsing.outline import Entry, add_level_hints, read_outline
@@ -25,7 +26,7 @@ from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import detect_language, one_line
 from rag_pipeline.usage import Usage
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 """Part of the fingerprint of parsed documents: a new value parses all of them again."""
 _LANGUAGE_SAMPLE = 40_000
 
@@ -62,7 +63,8 @@ def parse_pdf(
     """Read a PDF into a blocks frame, in reading order.
 
     Raises `EmptyFileError`, `NotAPdfError`, `EncryptedPdfError`, `DamagedPdfError` (also where no
-    page can be loaded) or `NoTextError`; each names `document` (by default the file's name).
+    page can be loaded), `UnsafeFileError` (too many pages) or `NoTextError`; each names `document`
+    (by default the file's name).
     """
     path = Path(path)
     name = document or path.name
@@ -72,12 +74,14 @@ def parse_pdf(
     ocr = PageOcr(settings.ocr)
     with open_pdf(path, name) as pdf:
         page_count = len(pdf)
+        check_pages(page_count, settings, name)
         outline = [] if settings.ignore_outline else read_outline(pdf)
         has_tags = not (outline or settings.ignore_outline) and is_tagged(pdf)
         tagged: list[Entry] | None = [] if has_tags else None
         title = one_line(pdf.get_metadata_value("Title")) or None
         if is_cut_short(path):
             warnings.append("the file's end is missing; the text may be incomplete")
+        warnings.extend(active_content(pdf))
         for number, content in enumerate(read_pages(pdf, tagged=tagged), start=1):
             if isinstance(content, pdfium.PdfiumError):
                 rows.failed.append(number)

@@ -16,6 +16,7 @@ from rag_pipeline.errors import (
 from rag_pipeline.parsing.document import PARSER_VERSION, ParsedDocument, parse_pdf
 from rag_pipeline.parsing.formats.filetype import FileType, file_type
 from rag_pipeline.parsing.formats.flow import Reading, blocks_of
+from rag_pipeline.parsing.limits import check_size
 from rag_pipeline.settings import ParsingSettings
 
 
@@ -37,13 +38,14 @@ def parse_file(
     """Read a file of any known format into a blocks frame, in reading order.
 
     The content decides what a file is; a name that says otherwise becomes a warning. Raises
-    `EmptyFileError`, `UnsupportedFileError`, `NoTextError`, the errors of `parse_pdf`, or those of
-    the format's reader (`DamagedFileError`, `UnsafeFileError`, `MissingLibraryError`); each names
+    `EmptyFileError`, `UnsafeFileError` (too large), `UnsupportedFileError`, `NoTextError`, the
+    errors of `parse_pdf`, or those of the format's reader (`DamagedFileError`,
+    `UnsafeFileError`, `MissingLibraryError`); each names
     `document` (by default the file's name).
     """
     path = Path(path)
     name = document or path.name
-    found = _checked_type(path, name)
+    found = _checked_type(path, settings, name)
     if found.format == "pdf":
         parsed = parse_pdf(path, settings, document=name)
     else:
@@ -53,12 +55,13 @@ def parse_file(
     return replace(parsed, warnings=[found.mismatch, *parsed.warnings])
 
 
-def _checked_type(path: Path, name: str) -> FileType:
+def _checked_type(path: Path, settings: ParsingSettings, name: str) -> FileType:
     try:
         if path.stat().st_size == 0:
             raise EmptyFileError(
                 "the file is empty (zero bytes)", document=name, hint="copy or download it again"
             )
+        check_size(path, settings, name)
         found = file_type(path, name)
     except OSError as error:
         raise ParseError(

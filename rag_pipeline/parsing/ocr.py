@@ -94,7 +94,7 @@ class PageOcr:
         """
         if not self.is_on or not is_picture(content) or not (program := self.program()):
             return
-        scale = min(DPI / 72, math.sqrt(MAX_PIXELS / max(1.0, content.width * content.height)))
+        scale = _scale(DPI, content.width, content.height)
         try:
             image = _inked_page(pdf, content.number - 1, scale)
             if image is None:
@@ -159,10 +159,16 @@ def _inked_page(pdf: pdfium.PdfDocument, index: int, scale: float) -> np.ndarray
 
 def has_ink(page: pdfium.PdfPage) -> bool:
     """Does the page show more than a plain field? Drawn small: a blank page costs little."""
-    pixels = _grey_pixels(page, INK_DPI / 72)
+    width, height = page.get_size()
+    pixels = _grey_pixels(page, _scale(INK_DPI, width, height))
     paper = int(np.median(pixels))
     marked = np.abs(pixels.astype(np.int16) - paper) > INK_CONTRAST
     return bool(marked.mean() > INK_SHARE)
+
+
+def _scale(dpi: float, width: float, height: float) -> float:
+    """Pixels a point, fewer where the page (in points) would have more than `MAX_PIXELS`."""
+    return min(dpi / 72, math.sqrt(MAX_PIXELS / max(1.0, width * height)))
 
 
 def _grey_pixels(page: pdfium.PdfPage, scale: float) -> np.ndarray:

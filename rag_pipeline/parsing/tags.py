@@ -83,13 +83,21 @@ def _type_of(element: Any) -> str:
     return buffer.raw[: max(0, min(size, 64) - 2)].decode("utf-16-le", "replace")
 
 
-def _marks_below(element: Any, depth: int) -> list[int]:
-    """Ids of the marked content of an element and of all below it."""
+def _marks_below(element: Any, depth: int, seen: list[int] | None = None) -> list[int]:
+    """Ids of the marked content of an element and of all below it.
+
+    `seen` holds the number of elements looked at: where two parents share a child, and so on, a
+    small tree has no end.
+    """
     marks: list[int] = []
+    seen = [0] if seen is None else seen
     for index in range(c.FPDF_StructElement_CountChildren(element)):
+        seen[0] += 1
+        if seen[0] > MAX_ELEMENTS:
+            break
         child = c.FPDF_StructElement_GetChildAtIndex(element, index)
         if child and depth < MAX_DEPTH:
-            marks.extend(_marks_below(child, depth + 1))
+            marks.extend(_marks_below(child, depth + 1, seen))
         elif (mark := c.FPDF_StructElement_GetChildMarkedContentID(element, index)) >= 0:
             marks.append(mark)
     return marks

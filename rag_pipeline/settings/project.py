@@ -54,6 +54,9 @@ class SyncSettings(Section):
         description="A sync that is estimated to cost more stops before its first call; unset = no "
         "limit",
     )
+    follow_links: bool = Field(
+        default=False, description="Take files that a symbolic link in a folder has outside of it"
+    )
     preview_pages: int = Field(
         default=2, ge=0, le=5, description="First pages shown in Dagster's UI; 0 = none"
     )

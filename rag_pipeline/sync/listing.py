@@ -35,9 +35,13 @@ class Listing:
     """There is nothing at all in it, not even files that the globs leave out."""
 
 
-def list_local(root: SourceRoot, inner: Set[str], *, was_file: bool = False) -> Listing:
+def list_local(
+    root: SourceRoot, inner: Set[str], *, was_file: bool = False, follow_links: bool = False
+) -> Listing:
     """List a local folder or file; folders in `inner` are roots of their own.
 
+    Links to folders are not followed; links to files are, where these lie in the folder itself or
+    `follow_links` says so: who may write to a folder must not publish other files by it.
     `was_file`: the store knows the root as a single file, which may be deleted; a folder that is
     not there may be a disk that is not mounted.
     """
@@ -54,8 +58,13 @@ def list_local(root: SourceRoot, inner: Set[str], *, was_file: bool = False) -> 
     takes = _filter(root, _ignored(base, listing))
     listing.is_empty = not any(base.iterdir())
     for path in _walk(base, inner, unlistable):
-        if takes(path.relative_to(base).as_posix()):
-            _take_local(listing, root, path)
+        if not takes(path.relative_to(base).as_posix()):
+            continue
+        if not follow_links and path.is_symlink() and not _leads_into(path, base):
+            reason = "is a link that leads out of the folder; see sync.follow_links"
+            listing.problems.append((clean_text(str(path)), reason))
+            continue
+        _take_local(listing, root, path)
     for fault in unlistable:
         listing.problems.append((str(fault.filename), f"{fault.strerror}; its documents were kept"))
     return listing
@@ -118,6 +127,13 @@ def _take_local(listing: Listing, root: SourceRoot, path: Path) -> None:
     listing.files.append(
         replace(_file(root, uri), size=status.st_size, modified_ns=status.st_mtime_ns)
     )
+
+
+def _leads_into(link: Path, folder: Path) -> bool:
+    try:
+        return link.resolve(strict=True).is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # it leads nowhere, which opening it says better
+        return True
 
 
 def _file(root: SourceRoot, uri: str) -> SourceFile:

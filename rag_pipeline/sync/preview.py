@@ -44,8 +44,9 @@ def preview_sync(
     only = {root.root for root in given}
     wanted = [root for root in roots if not only or root.root in only]
     root_names = {root.root for root in roots}
+    pages, follow = Pages(settings.web, None), settings.sync.follow_links
     found = with_readers(
-        scan(wanted, stored, root_names, Pages(settings.web, None)), settings.security
+        scan(wanted, stored, root_names, pages, follow_links=follow), settings.security
     )
     changes = source_changes(found, stored, root_names)
     states = _states_after(changes, stored, stored_states(settings, database))

@@ -101,7 +101,10 @@ def refresh_sources(
         if root not in names:
             raise SourceError(f"{root} is not a known folder", hint=f"run `rag sync {root}`")
     wanted = [root for root in roots if not only_roots or root.root in only_roots]
-    found = with_readers(scan(wanted, stored, names, pages_of(settings)), settings.security)
+    follow = settings.sync.follow_links
+    found = with_readers(
+        scan(wanted, stored, names, pages_of(settings), follow_links=follow), settings.security
+    )
     changes = source_changes(found, stored, names)
     with database.connection() as connection:
         orphans = apply_changes(

@@ -50,12 +50,14 @@ def scan(
     known: Mapping[str, SourceFile],
     known_roots: Collection[str] = (),
     pages: Pages | None = None,
+    *,
+    follow_links: bool = False,
 ) -> Scan:
     """Look at every root; `known` are the store's files by URI, `known_roots` all its roots.
 
     A root that is not there, or suddenly empty of many files (an unmounted disk), is a problem and
     keeps its documents; so does a file or folder that cannot be read. A file in a root within a
-    root belongs to the inner one.
+    root belongs to the inner one. `follow_links`: see `list_local`.
     """
     found: dict[str, SourceFile] = {}
     to_hash: list[SourceFile] = []
@@ -67,7 +69,7 @@ def scan(
             if page is not None:
                 found.setdefault(page.uri, page)
             continue
-        listing = _listing(root, known, known_roots)
+        listing = _listing(root, known, known_roots, follow_links)
         if (problem := _distrust(root, listing, known)) is not None:
             result.problems.append(problem)
             continue
@@ -107,12 +109,15 @@ def with_readers(found: Scan, security: SecuritySettings) -> Scan:
 
 
 def _listing(
-    root: SourceRoot, known: Mapping[str, SourceFile], known_roots: Iterable[str]
+    root: SourceRoot,
+    known: Mapping[str, SourceFile],
+    known_roots: Iterable[str],
+    follow_links: bool,
 ) -> Listing:
     inner = {other for other in known_roots if other != root.root and is_below(other, root.root)}
     if kind_of(root.root) == "remote":
         return list_remote(root, inner)
-    return list_local(root, inner, was_file=root.root in known)
+    return list_local(root, inner, was_file=root.root in known, follow_links=follow_links)
 
 
 def _distrust(root: SourceRoot, listing: Listing, known: Mapping[str, SourceFile]) -> str | None:

@@ -165,9 +165,9 @@ def _run_stages(artifacts: ArtifactStore, task: StageTask, stages: tuple[str, ..
             reports.append(StageReport(stage, seconds, metadata))
     except RagError as error:
         return StageResult(task.source_hash, reports, failed_stage=stage, error=error)
-    except MemoryError:
+    except (MemoryError, KeyboardInterrupt, SystemExit):
         raise  # the process is of no more use
-    except Exception as error:  # a fault of ours must fail this document, not the sync
+    except BaseException as error:  # a fault of ours, or a panic of a library, fails it alone
         logger.exception("%s failed at %s", task.name, stage)
         fault = InternalError(
             f"{type(error).__name__}: {error}",

@@ -19,6 +19,7 @@ from rag_pipeline.parsing.document_ai.online import Fetched, OnlineFetcher
 from rag_pipeline.parsing.document_ai.requests import processing_hash, processor_name
 from rag_pipeline.parsing.document_ai.source import SourceFile, open_source
 from rag_pipeline.parsing.document_ai.storage import BucketStorage
+from rag_pipeline.parsing.limits import check_pages, check_size
 from rag_pipeline.parsing.outline import add_level_hints
 from rag_pipeline.remote import Limiter, Window
 from rag_pipeline.settings import DocumentAiSettings, ParsingSettings
@@ -90,7 +91,10 @@ class DocumentAiParser:
         read.
         """
         path = Path(path)
-        with open_source(path, document or path.name) as source:
+        name = document or path.name
+        check_size(path, self._parsing, name)
+        with open_source(path, name) as source:
+            check_pages(source.page_count, self._parsing, name)
             wanted = list(pages) if pages is not None else list(range(1, source.page_count + 1))
             fetched = self._fetch(source, wanted)
             blocks, language = to_blocks(fetched.documents, source.page_sizes)
