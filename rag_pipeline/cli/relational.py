@@ -73,9 +73,11 @@ def _print_tree(node: PlannedNode, level: int) -> None:
     from rag_pipeline.console import output as console
 
     kinds = {"root": "root", "many": "1:N", "many_to_many": "N:M", "one": "1:1"}
-    through = f" through {node.through}" if node.through else ""
-    names = f"; names {', '.join(node.references)}" if node.references else ""
-    line = f"{node.table} [dim]{kinds[node.kind]}{through}, {node.rows:,} rows{names}[/]"
+    through = f" through {console.safe(node.through)}" if node.through else ""
+    names = f"; names {console.safe(', '.join(node.references))}" if node.references else ""
+    line = (
+        f"{console.safe(node.table)} [dim]{kinds[node.kind]}{through}, {node.rows:,} rows{names}[/]"
+    )
     console.out.print("  " * level + line)
     for child in node.children:
         _print_tree(child, level + 1)

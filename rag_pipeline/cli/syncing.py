@@ -118,7 +118,7 @@ def run(
                 name = Path(plan.states[source_hash].uris[0]).name
                 stage = console.STAGE_TITLES[plan.stale[source_hash]]
                 console.out.print(
-                    f"{console.safe(name)} [dim]from {stage} on: {console.safe(why)}[/]"
+                    f"{console.safe_line(name)} [dim]from {stage} on: {console.safe(why)}[/]"
                 )
 
     with open_instance(settings) as instance, console.sync_progress(not as_json) as progress:

@@ -7,14 +7,14 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -24,6 +24,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -36,11 +37,34 @@ if TYPE_CHECKING:
     from rag_pipeline.search.statements import Statement
     from rag_pipeline.sync.plan import SyncPlan
 
-# No wrapping of our own: terminals wrap, and a program must get a hash or a path in one piece.
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class Terminal(Console):
+    """A console whose text cannot hold escape sequences, wherever it comes from.
+
+    Escapes of the console's own (colours, progress bars) are segments of control, or styles. Text
+    is never turned into emoji, so that `E:42:` stays what a manual says.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        # No wrapping of our own: terminals wrap, and a program must get a path in one piece.
+        super().__init__(highlight=False, soft_wrap=True, emoji=False, **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield the segments of what is printed, with visible text only."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield segment._replace(text=visible(segment.text))
+
+
+out = Terminal()
+err = Terminal(stderr=True)
 
 SNIPPET_CHARACTERS = 280
+_STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _TABLE_RULE = re.compile(r"\|[-:| ]{3,}\|")
 STAGE_TITLES = {
     "document_blocks": "parse",
@@ -56,8 +80,9 @@ def print_json(value: Any) -> None:
 
 
 def to_json(value: Any) -> str:
-    """Return what `print_json` prints."""
-    return json.dumps(value, default=_plain, ensure_ascii=False, indent=2) + "\n"
+    """Return what `print_json` prints: letters as they are, what steers a terminal as `\\uXXXX`."""
+    text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2) + "\n"
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:
@@ -72,9 +97,27 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+def visible(text: str) -> str:
+    r"""Drop what is no letter, sign or space: controls, escapes, marks of direction, surrogates.
+
+    >>> visible("a\x1b[31m\u202eb\u3000c")
+    'a[31mb c'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else " " if c.isspace() else "" for c in text
+    )
+
+
 def safe(text: object) -> str:
     """Escape mark-up and drop control characters: a document must not steer the terminal."""
-    return escape("".join(c for c in str(text) if c.isprintable() or c in "\n\t"))
+    return escape(visible(str(text)))
+
+
+def safe_line(text: object) -> str:
+    """The same on one line: a file's name must not look like a message of ours."""
+    return safe(one_line(str(text)))
 
 
 def print_error(message: str) -> None:
@@ -184,7 +227,7 @@ def print_sync_summary(summary: Any) -> None:
     for rows in summary.relational:
         print_rows(rows)
     for problem in summary.problems:
-        out.print(f"[yellow]note[/] {safe(problem)}")
+        out.print(f"[yellow]note[/] {safe_line(problem)}")
     for failure in summary.failures:
         again = " [dim](earlier; not tried again)[/]" if failure["earlier"] == "yes" else ""
         reason = safe(failure["reason"])
@@ -228,7 +271,7 @@ def print_search(response: SearchResponse, explain: bool) -> None:
         out.print(f"[bold]{number}. {trail}[/]")
         reranked = "" if result.rerank_score is None else f", reranked {result.rerank_score:.3f}"
         out.print(
-            f"   [cyan]{safe(result.document)}[/], {pages(result)} · relevance "
+            f"   [cyan]{safe_line(result.document)}[/], {pages(result)} · relevance "
             f"{result.relevance:.2f}{reranked} · score {result.score:.4f} = {_shares(result)}"
         )
         out.print(Text("   " + snippet(result.content), style="dim"), soft_wrap=False)
@@ -268,7 +311,7 @@ def pages(place: Any) -> str:
 
 def snippet(content: str) -> str:
     """Return the beginning of a chunk's text on one line."""
-    text = "".join(c if c.isprintable() else " " for c in content)
+    text = visible(content)
     text = " ".join(_TABLE_RULE.sub(" ", text).replace(" | ", " · ").split())
     if len(text) <= SNIPPET_CHARACTERS:
         return text
@@ -315,7 +358,7 @@ def print_status(
         f"{counts.database_bytes / 2**20:.0f} MB in Postgres"
     )
     for root in roots:
-        out.print(f"source     {safe(root.root)} [dim]({root.origin})[/]")
+        out.print(f"source     {safe_line(root.root)} [dim]({root.origin})[/]")
     if plan.stale:
         out.print(f"[yellow]{len(plan.stale)} documents wait for the next sync[/]: run `rag sync`")
     quarantined = {state.source_hash for state in plan.failed}
@@ -324,11 +367,14 @@ def print_status(
             continue
         out.print(f"[red]failed[/]     {safe(document.failure_reason)}")
         waits = ", in quarantine until `rag retry`" if document.source_hash in quarantined else ""
+        uris = safe_line(", ".join(document.uris))
         out.print(
-            f"           [dim]{safe(', '.join(document.uris))}; tried {document.failure_count} "
+            f"           [dim]{uris}; tried {document.failure_count} "
             f"time{'s' if document.failure_count > 1 else ''} at {document.failure_stage}{waits}[/]"
         )
     warned = [document for document in documents if document.warnings]
     for document in warned:
         for warning in document.warnings:
-            out.print(f"[yellow]warning[/]    {safe(Path(document.uris[0]).name)}: {safe(warning)}")
+            out.print(
+                f"[yellow]warning[/]    {safe_line(Path(document.uris[0]).name)}: {safe(warning)}"
+            )

@@ -18,6 +18,7 @@ from rag_pipeline.parsing.formats.filetype import FileType, file_type
 from rag_pipeline.parsing.formats.flow import Reading, blocks_of
 from rag_pipeline.parsing.limits import check_size
 from rag_pipeline.settings import ParsingSettings
+from rag_pipeline.text import clean_text, one_line
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def _parsed(reading: Reading, name: str) -> ParsedDocument:
         why = f" ({'; '.join(reading.warnings)})" if reading.warnings else ""
         raise NoTextError(f"the file holds no text{why}", document=name)
     pages = max(reading.page_count, int(blocks["page_number"].max()))
-    return ParsedDocument(blocks, pages, reading.title, language, reading.warnings)
+    title = one_line(clean_text(reading.title or "")) or None
+    return ParsedDocument(blocks, pages, title, language, reading.warnings)
 
 
 Reader = Callable[[Path, FileType, ParsingSettings, str], Reading]

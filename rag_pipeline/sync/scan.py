@@ -19,6 +19,7 @@ from rag_pipeline.sync.listing import Listing, list_local, list_remote
 from rag_pipeline.sync.places import is_below, kind_of
 from rag_pipeline.sync.spool import Spool, open_remote
 from rag_pipeline.sync.web_pages import PageGoneError, fetch_page
+from rag_pipeline.text import clean_text, one_line
 
 HASH_THREADS = 4
 SUSPICIOUS_LOSS = 10
@@ -177,7 +178,8 @@ def _is_unchanged(before: SourceFile, now: SourceFile) -> bool:
 
 
 def _note(result: Scan, uri: str, problem: str) -> None:
-    result.problems.append(f"{uri}: {problem}")
+    # Problems stand in logs; a name may hold line breaks and escapes.
+    result.problems.append(f"{one_line(clean_text(uri))}: {problem}")
     result.unreadable_uris.append(uri)
 
 
