@@ -248,3 +248,16 @@ def test_another_way_to_the_model_is_a_loud_error(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delattr(tokenize, "_load_spacy_model")
     with pytest.raises(MissingLibraryError, match="language model"):
         parse_file(FORMATS / "libreoffice.docx", SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Date: Mon, 1 Jan 99999999999 10:00:00 +0000", "Date: Mon, 1 Jan 2024 10:00:00 +99999999999"],
+)
+def test_a_header_that_breaks_the_rules_is_taken_as_it_stands(tmp_path: Path, header: str) -> None:
+    file = tmp_path / "a.eml"
+    file.write_text(f"From: a@example.org\n{header}\nSubject: Pump\n\nReplace the filter.\n")
+    texts = parse_file(file, SETTINGS).blocks["text"].tolist()
+    assert texts[0] == "Pump"
+    assert header in texts[1]
+    assert texts[-1] == "Replace the filter."

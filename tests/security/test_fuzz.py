@@ -52,10 +52,10 @@ def test_mutants_of_every_other_format(tmp_path: Path) -> None:
     assert [wrong for wrong in results.values() if wrong is not None] == []
 
 
-MARKS = st.sampled_from(
-    "# <p> <td> </ - 1. | ``` \\par { } , \" ; From: &lt; <!-- [a](b) \\'e9 \\trowd \\cell $$ > ===".split()
-    + ["\t", "\n", "\n\n", " "]
+_MARKS = (
+    "# <p> <td> </ - 1. | ``` \\par { } , \" ; From: &lt; <!-- [a](b) \\'e9 \\trowd \\cell $$ > ==="
 )
+MARKS = st.sampled_from([*_MARKS.split(), "\t", "\n", "\n\n", " "])
 TEXTS = st.lists(st.one_of(MARKS, st.text(max_size=8)), max_size=40).map("".join)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import email
-import email.errors
 import email.policy
 from email.message import EmailMessage
 
@@ -32,9 +31,7 @@ def read_mail(data: bytes, document: str) -> Reading:
     if lines:
         elements.append(Element("\n".join(lines)))
     body = _body(message)
-    attachments = [
-        part.get_filename() or part.get_content_type() for part in message.iter_attachments()
-    ]
+    attachments = [_name_of(part) for part in message.iter_attachments()]
     if body is None and not attachments:
         raise DamagedFileError("the message has no body", document=document, hint="export it again")
     warnings: list[str] = []
@@ -62,8 +59,15 @@ def _header(message: EmailMessage, name: str) -> str:
     """A header's decoded value; headers that break the rules are taken as they stand."""
     try:
         return str(message.get(name, ""))
-    except (ValueError, IndexError, AttributeError, email.errors.MessageError):
+    except Exception:  # a year of ten digits is an OverflowError, and so on
         return next((str(value) for key, value in message.raw_items() if key == name), "")
+
+
+def _name_of(part: EmailMessage) -> str:
+    try:
+        return part.get_filename() or part.get_content_type()
+    except Exception:  # headers that break the rules, as above
+        return "a part without a name"
 
 
 def _body(message: EmailMessage) -> EmailMessage | None:
