@@ -10,6 +10,7 @@ OCR, which would read each page whose text was lost. The same seed gives the sam
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -87,8 +88,14 @@ def fuzz(folder: Path, service: str, count: int, seed: int = 0) -> FuzzRun:
     mutants = folder / "mutants"
     mutants.mkdir(parents=True)
     samples = [file.read_bytes() for file in sorted(SAMPLES.glob("*.pdf"))]
+    made: set[bytes] = set(samples)
     for number in range(count):
-        data = mutant(samples, f"{seed}/{number}")
+        data = next(
+            data
+            for draw in itertools.count()
+            if (data := mutant(samples, f"{seed}/{number}/{draw}")) not in made
+        )
+        made.add(data)
         (mutants / f"mutant_{number:05}.pdf").write_bytes(data)
     project = Project(folder / "project", service)
     project.environment |= {
