@@ -54,6 +54,15 @@ def clean_text(text: str) -> str:
     return unicodedata.normalize("NFC", _SPACES.sub(" ", text))
 
 
+def storable(text: str) -> str:
+    r"""Return a text that Postgres can take: NUL and lone surrogates become U+FFFD.
+
+    >>> storable("a\x00b") == "a\ufffdb"
+    True
+    """
+    return _SURROGATES.sub("\ufffd", text.replace("\x00", "\ufffd"))
+
+
 def one_line(text: str) -> str:
     r"""Collapse every run of white space to one space, and strip.
 

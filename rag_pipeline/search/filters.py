@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from psycopg.rows import TupleRow
 
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.store.queries import queries
+from rag_pipeline.text import storable
 
 SELECTIVE = 20_000
 """Filters that pass at most so many chunks are listed first, and both legs look at these only: an
@@ -59,7 +61,7 @@ class MetadataFilter:
     @property
     def predicate(self) -> str:
         """The condition as a predicate of SQL/JSON path."""
-        path = "$." + ".".join(json.dumps(part, ensure_ascii=False) for part in self.key.split("."))
+        path = "$." + ".".join(map(_json, self.key.split(".")))
         tests = []
         if self.values:
             forms = [form for value in self.values for form in _forms(value)]
@@ -67,9 +69,7 @@ class MetadataFilter:
         if self.low is not None or self.high is not None:
             bounds = [("@ >= ", self.low), ("@ <= ", self.high)]
             inner = " && ".join(
-                operator + json.dumps(bound, ensure_ascii=False)
-                for operator, bound in bounds
-                if bound is not None
+                operator + _json(bound) for operator, bound in bounds if bound is not None
             )
             tests.append(f"exists({path} ? ({inner}))")
         return " && ".join(tests) or f"exists({path})"
@@ -121,8 +121,8 @@ class Filters:
         """Return the parameters of the statement `passing_documents`."""
         return {
             "source_types": _lower(self.source_types),
-            "tags": list(self.tags) or None,
-            "documents": list(self.documents) or None,
+            "tags": list(map(storable, self.tags)) or None,
+            "documents": list(map(storable, self.documents)) or None,
             "languages": _lower(self.languages),
             "ingested_from": self.ingested_from,
             "ingested_before": self.ingested_before,
@@ -201,22 +201,31 @@ def passing(connection: Connection[TupleRow], scope: Scope, chunk_ids: Iterable[
 
 
 def _lower(values: Sequence[str]) -> list[str] | None:
-    return [value.lower().removeprefix(".") for value in values] or None
+    return [storable(value).lower().removeprefix(".") for value in values] or None
 
 
 def _scalar(text: str) -> Scalar:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+        if math.isfinite(number):  # "nan" and "infinity" are words
+            return number
+    except ValueError:
+        pass
     return {"true": True, "false": False}.get(text, text)
 
 
 def _forms(value: Scalar) -> list[str]:
     """Return how a value may be written in JSON: `7` may be kept as a number or as a text."""
-    plain = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str):
-        return [plain]
-    text = json.dumps(plain, ensure_ascii=False)
-    return [plain, text]
+    plain = _json(value)
+    return [plain] if isinstance(value, str) else [plain, _json(plain.strip('"'))]
+
+
+def _json(value: Scalar) -> str:
+    """Return a value as SQL/JSON paths write it; numbers that are none are words."""
+    if isinstance(value, float) and not math.isfinite(value):
+        value = str(value)
+    return json.dumps(storable(value) if isinstance(value, str) else value, ensure_ascii=False)

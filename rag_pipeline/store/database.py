@@ -30,6 +30,7 @@ from rag_pipeline.settings import SecuritySettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.migrations import apply_migrations, create_database
 from rag_pipeline.store.queries import queries
+from rag_pipeline.text import storable
 
 POOL_SIZE = 5
 POOL_TIMEOUT = 30.0
@@ -194,12 +195,16 @@ class Readers(Database):
 
 
 def _take_role(connection: Connection[TupleRow], principals: Sequence[str]) -> None:
-    """Bind the transaction to the role `rag_reader`, in one round trip."""
+    """Bind the transaction to the role `rag_reader`, in one round trip.
+
+    Names that Postgres cannot hold are no document's reader, and stand for nobody.
+    """
+    names = [name for name in principals if storable(name) == name]
     try:
         connection.execute(
             "SELECT set_config('transaction_read_only', 'on', true), "
             "set_config('rag.principals', %s, true), set_config('role', 'rag_reader', true)",
-            (json.dumps(list(principals), ensure_ascii=False),),
+            (json.dumps(names, ensure_ascii=False),),
         )
     except (psycopg.errors.InvalidParameterValue, psycopg.errors.InsufficientPrivilege) as error:
         raise StoreError(
