@@ -16,14 +16,14 @@ from rag_pipeline.parsing.joining import deciding_words, mend_breaks
 from rag_pipeline.parsing.layout import page_blocks
 from rag_pipeline.parsing.limits import active_content, check_pages
 from rag_pipeline.parsing.ocr import PageOcr, confidence_in
-from rag_pipeline.parsing.opening import is_cut_short, open_pdf
+from rag_pipeline.parsing.opening import is_cut_short, open_pdf, title_of
 from rag_pipeline.parsing.outline import Entry, add_level_hints, read_outline
 from rag_pipeline.parsing.paragraphs import Block
 from rag_pipeline.parsing.reading import read_pages
 from rag_pipeline.parsing.second_engine import SecondEngine
 from rag_pipeline.parsing.tags import is_tagged, sensible_headings
 from rag_pipeline.settings import ParsingSettings
-from rag_pipeline.text import clean_text, detect_language, one_line
+from rag_pipeline.text import detect_language
 from rag_pipeline.usage import Usage
 
 PARSER_VERSION = "5"
@@ -78,7 +78,7 @@ def parse_pdf(
         outline = [] if settings.ignore_outline else read_outline(pdf)
         has_tags = not (outline or settings.ignore_outline) and is_tagged(pdf)
         tagged: list[Entry] | None = [] if has_tags else None
-        title = one_line(clean_text(pdf.get_metadata_value("Title"))) or None
+        title = title_of(pdf)
         if is_cut_short(path):
             warnings.append("the file's end is missing; the text may be incomplete")
         warnings.extend(active_content(pdf))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from rag_pipeline.errors import (
     NotAPdfError,
     ParseError,
 )
+from rag_pipeline.text import clean_text, one_line
 
 HEADER_WINDOW = 1024
 """Readers accept `%PDF-` anywhere in the first 1024 bytes (ISO 32000-1, annex H, note 13)."""
@@ -119,6 +121,16 @@ def open_pdf(path: Path, document: str) -> Iterator[pdfium.PdfDocument]:
         yield pdf
     finally:
         pdf.close()
+
+
+def title_of(pdf: pdfium.PdfDocument) -> str | None:
+    """Return the title in a PDF's properties; None where there is none."""
+    size = pdfium_c.FPDF_GetMetaText(pdf.raw, b"Title", None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    pdfium_c.FPDF_GetMetaText(pdf.raw, b"Title", buffer, size)
+    # Halves of characters are no reason to refuse a document, as pypdfium2's own reading would.
+    text = buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
+    return one_line(clean_text(text)) or None
 
 
 def count_pages(path: Path) -> int | None:

@@ -25,8 +25,8 @@ FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiE
 TEXT = b"BT /F1 12 Tf 72 700 Td (Replace the oil filter.) Tj ET"
 
 
-def pdf(*objects: bytes) -> bytes:
-    """A PDF whose objects are these, numbered from 1."""
+def pdf(*objects: bytes, more: bytes = b"") -> bytes:
+    """A PDF whose objects are these, numbered from 1; `more` stands in its trailer."""
     data, offsets = bytearray(b"%PDF-1.7\n"), []
     for number, body in enumerate(objects, start=1):
         offsets.append(len(data))
@@ -34,8 +34,8 @@ def pdf(*objects: bytes) -> bytes:
     table = len(data)
     data += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     data += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    trailer = b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
-    return bytes(data + trailer % (len(objects) + 1, table))
+    trailer = b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n"
+    return bytes(data + trailer % (len(objects) + 1, more, table))
 
 
 def stream(content: bytes, keys: bytes = b"") -> bytes:
@@ -130,6 +130,15 @@ def test_attached_files_and_programs_are_told_and_left_alone(tmp_path: Path) -> 
         "1 attached file was left out",
         "it holds JavaScript, which was not run",
     ]
+
+
+def test_a_title_with_half_a_character_and_escapes(tmp_path: Path) -> None:
+    title = (
+        b"<FEFF" + "a\ud800 b\x1b[31m\u202ec".encode("utf-16-be", "surrogatepass").hex().encode()
+    )
+    objects = CATALOG, PAGES, page(), stream(TEXT), FONT, b"<< /Title %s> >>" % title
+    (tmp_path / "a.pdf").write_bytes(pdf(*objects, more=b"/Info 6 0 R"))
+    assert parse_file(tmp_path / "a.pdf", SETTINGS).title == "a\ufffd b[31mc"
 
 
 def test_a_document_that_says_it_has_a_million_pages(tmp_path: Path) -> None:

@@ -14,9 +14,8 @@ import pypdfium2 as pdfium
 
 from rag_pipeline.errors import DamagedPdfError, EmptyFileError, ParseError
 from rag_pipeline.parsing.ocr import has_ink
-from rag_pipeline.parsing.opening import HEADER_WINDOW, PDFIUM_LOCK, open_pdf
+from rag_pipeline.parsing.opening import HEADER_WINDOW, PDFIUM_LOCK, open_pdf, title_of
 from rag_pipeline.parsing.outline import Entry, read_outline
-from rag_pipeline.text import clean_text, one_line
 
 PDF = "application/pdf"
 TIFF = "image/tiff"
@@ -182,7 +181,7 @@ def open_source(path: Path, document: str) -> Iterator[SourceFile]:
             len(pdf),
             source_hash,
             sizes,
-            one_line(clean_text(pdf.get_metadata_value("Title"))) or None,
+            title_of(pdf),
             read_outline(pdf),
             pdf,
         )
