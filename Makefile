@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV_VERSION := 0.13.9
+PIP_AUDIT_VERSION := 2.10.1
 BASE := $(VENV)/.installed-base
 STAMP := $(VENV)/.installed
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --group build
 
-.PHONY: demo dev extras test check format docs lock clean help
+.PHONY: demo dev extras test check format docs lock audit clean help
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -61,6 +62,11 @@ lock: | $(BIN)/python ## renew both lock files; what the tests run with is what 
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@$(COMPILE) --upgrade --group dev --all-extras pyproject.toml --output-file requirements-dev.lock
 	@$(COMPILE) --constraint requirements-dev.lock pyproject.toml --output-file requirements.lock
+
+audit: | $(BIN)/python ## known vulnerabilities of the locked packages; asks PyPI's advisory service
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(BIN)/uv tool run --quiet --from pip-audit==$(PIP_AUDIT_VERSION) pip-audit --strict --disable-pip \
+		--require-hashes --progress-spinner off --requirement requirements-dev.lock
 
 clean: ## remove caches; the data in .rag/ and .dagster/ stays
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
