@@ -7,7 +7,8 @@ Clients translate their library's errors into these: a `TransientFault` is tried
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rag_pipeline.errors import ProviderError
@@ -58,6 +59,41 @@ _TOO_LONG = re.compile(
     r"|exceed\w* .*tokens?",
     re.IGNORECASE,
 )
+
+
+@contextmanager
+def key_hidden(key: str | None) -> Iterator[None]:
+    """Take the key out of what goes wrong within: some servers quote the one that they refuse.
+
+    A library's error that quotes it is no cause any more, since causes stand in logs.
+    """
+    try:
+        yield
+    except (Fault, ProviderError) as error:
+        if key:
+            _hide(error, key)
+        raise
+
+
+def _hide(error: Exception, key: str) -> None:
+    error.args = tuple(_without(key, str(part)) for part in error.args)
+    if isinstance(error, ProviderError):
+        error.message = _without(key, error.message)
+    cause = error.__cause__ or error.__context__
+    while cause is not None:
+        if key in f"{cause} {cause!r}":
+            error.__cause__ = error.__context__ = None
+            return
+        cause = cause.__cause__ or cause.__context__
+
+
+def _without(key: str, text: str) -> str:
+    """Replace a key, also where a long message was cut within it."""
+    text = text.replace(key, "***")
+    for length in range(len(key) - 1, 7, -1):
+        if text.endswith(key[:length]):
+            return text[:-length] + "***"
+    return text
 
 
 def fault_of(

@@ -22,7 +22,7 @@ from rag_pipeline.embedding.collecting import (
     refused_error,
 )
 from rag_pipeline.embedding.embedder import OnBatch, OnGroup, create_embedder
-from rag_pipeline.embedding.faults import RefusedFault, ReplyFault
+from rag_pipeline.embedding.faults import RefusedFault, ReplyFault, key_hidden
 from rag_pipeline.embedding.planner import (
     Group,
     Piece,
@@ -158,7 +158,8 @@ class RemoteEmbedder:
 
     def _send(self, pieces: Sequence[Piece], timeout: float, purpose: Purpose) -> list[Vectors]:
         texts = [self._prefixes[purpose] + piece.text for piece in pieces]
-        reply = self._client.embed(texts, purpose, timeout)
+        with key_hidden(self._key):
+            reply = self._client.embed(texts, purpose, timeout)
         # Counted before it is checked: a bad reply is billed as well.
         self._add_usage(purpose, reply.tokens, sum(piece.tokens for piece in pieces))
         return list(self._check(reply.vectors, len(pieces)))
@@ -192,6 +193,11 @@ class RemoteEmbedder:
         """The provider's limit; a request that no minute has room for would never pass."""
         per_minute = self._settings.tokens_per_minute or self._facts.tokens_per_request
         return min(self._facts.tokens_per_request, per_minute)
+
+    @property
+    def _key(self) -> str | None:
+        key = self._settings.api_key
+        return key.get_secret_value() if key else None
 
     @property
     def _client(self) -> Client:
@@ -274,7 +280,8 @@ class ContextualRemoteEmbedder(RemoteEmbedder):
     ) -> list[list[Vectors]]:
         texts = [[piece.text for piece in group.pieces] for group in groups]
         client = cast(ContextualClient, self._client)
-        reply = client.embed_groups(texts, purpose, timeout)
+        with key_hidden(self._key):
+            reply = client.embed_groups(texts, purpose, timeout)
         self._add_usage(purpose, reply.tokens, sum(group.tokens for group in groups))
         sizes = [len(group.pieces) for group in groups]
         if [len(rows) for rows in reply.groups] != sizes:
