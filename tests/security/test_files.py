@@ -208,8 +208,8 @@ def test_bombs_fail_alone_with_a_reason(limited: RagSystem, folder: Path) -> Non
 # --- links and names -----------------------------------------------------------------------------
 
 
-def listed(folder: Path, **options: bool) -> tuple[set[str], dict[str, str]]:
-    found = scan([SourceRoot(root=str(folder))], {}, **options)
+def listed(folder: Path, *, follow_links: bool = False) -> tuple[set[str], dict[str, str]]:
+    found = scan([SourceRoot(root=str(folder))], {}, follow_links=follow_links)
     problems = dict(problem.rsplit(": ", 1) for problem in found.problems)
     return {Path(file.uri).name for file in found.files}, {
         Path(uri).name: reason for uri, reason in problems.items()
