@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """The machine's Chromium, driven by Playwright."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

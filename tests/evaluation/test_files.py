@@ -76,7 +76,7 @@ def test_variants_change_settings_of_questions_only() -> None:
     assert variant.settings.search.weights.vector == 0
     assert variant.settings.search.weights.text == settings.search.weights.text
     assert variant.settings.search.selection == "mmr"
-    assert settings.search.weights.vector == 1
+    assert settings.search.weights.vector == 0.3
     for text, reason in {
         "search.weights.vector=0": "is no variant",
         "a: search.nothing=1": "there is no setting search.nothing",

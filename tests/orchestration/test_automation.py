@@ -168,6 +168,7 @@ def test_definitions_load_without_a_database(monkeypatch: pytest.MonkeyPatch) ->
         "contextual_chunks",
         "chunk_embeddings",
         "retrieval_evaluation",
+        "relational_rows",
     }
 
 

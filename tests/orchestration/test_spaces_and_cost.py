@@ -69,6 +69,10 @@ def test_an_incomplete_space_is_not_activated(spaces: Database, tmp_path: Path) 
     with spaces.connection() as connection:
         connection.execute("INSERT INTO document (source_hash) VALUES (repeat('a', 64))")
         connection.execute(
+            "INSERT INTO source (uri, root, source_hash, size, modified_ns) "
+            "VALUES ('/a.pdf', '/', repeat('a', 64), 1, 1)"
+        )
+        connection.execute(
             "INSERT INTO chunk (source_hash, chunk_index, kind, breadcrumb_trail, content, "
             "token_count, page_start, page_end, regions, content_hash, language, search_vector, "
             "lexeme_count) VALUES (repeat('a', 64), 0, 'text', '', 'x', 1, 1, 1, '[]', "
