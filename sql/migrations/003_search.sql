@@ -98,9 +98,7 @@ DECLARE
     compacted integer := 0;
 BEGIN
     FOR worn IN
-        -- A small bucket is cheap to write anew, so that small stores count exactly.
-        SELECT bucket FROM posting_bucket
-        WHERE dead_count * 10 > chunk_count OR (dead_count > 0 AND chunk_count <= 1000)
+        SELECT bucket FROM posting_bucket WHERE dead_count * 10 > chunk_count
         ORDER BY bucket FOR UPDATE
     LOOP
         DELETE FROM posting WHERE bucket = worn;

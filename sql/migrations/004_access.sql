@@ -57,7 +57,9 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- The next ids for chunks of a set of readers. Call it before buckets are locked (add_postings,
--- deleted chunks): two landings then wait for each other here and never deadlock.
+-- deleted chunks): two landings then wait for each other here and never deadlock. They do not wait
+-- for the key locks of documents that refer to the set: two transactions that each change a document
+-- and then land one would deadlock.
 CREATE OR REPLACE FUNCTION allocate_chunk_ids(target integer, wanted integer) RETURNS SETOF bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -71,7 +73,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT open_bucket, used INTO bucket_open, ids_used
-    FROM reader_set WHERE reader_set_id = target FOR UPDATE;
+    FROM reader_set WHERE reader_set_id = target FOR NO KEY UPDATE;
     WHILE wanted > 0 LOOP
         IF bucket_open IS NULL OR ids_used = 8192 THEN
             bucket_open := nextval('restricted_bucket');
@@ -376,6 +378,23 @@ BEGIN
 END
 $$;
 
+-- Chunks by metadata under row-level security, which allows no index for such a condition: with the
+-- owner's rights, and the same condition as the policies' inside. `@@` raises no error on a row.
+CREATE OR REPLACE FUNCTION visible_chunks_with(condition jsonpath, at_most integer)
+RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
+BEGIN
+    RETURN QUERY
+    SELECT c.chunk_id FROM chunk AS c
+    WHERE c.metadata @@ condition
+        AND (c.chunk_id >> 13)::integer IN (
+            SELECT b.bucket FROM posting_bucket AS b
+            INNER JOIN reader_set AS r ON r.reader_set_id = b.reader_set_id
+            WHERE r.readers && (SELECT rag_principals())
+        )
+    LIMIT at_most;
+END
+$$;
+
 -- Temporary tables come last: nobody can put one in the place of ours.
 DO $$
 DECLARE
@@ -388,6 +407,9 @@ BEGIN
     EXECUTE format(
         'ALTER FUNCTION visible_similar_lexemes(text, integer, integer) '
         'SET search_path = %s, pg_temp', path
+    );
+    EXECUTE format(
+        'ALTER FUNCTION visible_chunks_with(jsonpath, integer) SET search_path = %s, pg_temp', path
     );
 END
 $$;
@@ -461,10 +483,9 @@ BEGIN
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', here, one);
     END LOOP;
     GRANT SELECT ON source_root, document, source, chunk, embedding_space, chunk_embedding, section,
-        posting, posting_bucket, reader_set, login_principal, rag_documents TO rag_reader;
-    IF to_regclass('relational_source') IS NOT NULL THEN
-        ALTER TABLE relational_source ENABLE ROW LEVEL SECURITY;
-    END IF;
+        posting, posting_bucket, login_principal, rag_documents TO rag_reader;
+    -- Not who else may read what one may, nor how many chunks all of them may.
+    GRANT SELECT (reader_set_id) ON reader_set TO rag_reader;
     GRANT USAGE, SELECT ON SEQUENCE restricted_bucket TO rag_writer;
     FOR one IN
         SELECT relname FROM pg_class
@@ -489,7 +510,8 @@ BEGIN
     END LOOP;
     GRANT EXECUTE ON FUNCTION rag_principals(), known_lexemes(text[]),
         lexemes_between(text, text, integer), similar_lexemes(text, integer, integer),
-        visible_similar_lexemes(text, integer, integer) TO rag_reader, rag_writer;
+        visible_similar_lexemes(text, integer, integer), visible_chunks_with(jsonpath, integer)
+        TO rag_reader, rag_writer;
     GRANT EXECUTE ON FUNCTION normal_readers(text[]), common_readers(text[], text[]),
         wanted_readers(text[]), assign_readers(text[]), move_chunks(text[]),
         allocate_chunk_ids(integer, integer), add_postings(bigint[]), rewrite_bucket(integer),
@@ -499,7 +521,8 @@ $$;
 REVOKE EXECUTE ON FUNCTION secure_store(), normal_readers(text[]), common_readers(text[], text[]),
     wanted_readers(text[]), assign_readers(text[]), move_chunks(text[]),
     allocate_chunk_ids(integer, integer), add_postings(bigint[]), rewrite_bucket(integer),
-    compact_postings(), visible_similar_lexemes(text, integer, integer) FROM PUBLIC;
+    compact_postings(), visible_similar_lexemes(text, integer, integer),
+    visible_chunks_with(jsonpath, integer) FROM PUBLIC;
 
 -- What was stored before.
 SELECT assign_readers((SELECT array_agg(source_hash) FROM document));

@@ -20,6 +20,21 @@ def empty_url(server_url: str, request: pytest.FixtureRequest) -> str:
     return server_url.replace("/postgres?", f"/{name}?")
 
 
+RELEASED = {
+    "001_schema.sql": "00c0db02381c73894b7cba09c3f9b3fe3bd7b8141345793d284a980758769c00",
+    "002_usage_spaces_sections.sql": (
+        "e060cabe75501c6b8b7b0af8286c283d0a5c12bcc45bcc2cbf877c554b08e503"
+    ),
+    "003_search.sql": "e949652cc79803b3821b96cb358cfcabeababe36e8384d6a996a9a0dff2aedd2",
+}
+"""Stores have applied these files: an edit would lock their owners out."""
+
+
+def test_released_migrations_stay_as_they_are() -> None:
+    found = {migration.name: migration.checksum for migration in list_migrations()}
+    assert found | RELEASED == found
+
+
 def test_applied_once_in_order(empty_url: str) -> None:
     with connect(empty_url) as connection:
         done = apply_migrations(connection)

@@ -4,3 +4,4 @@ CREATE TABLE IF NOT EXISTS relational_source (
     name text PRIMARY KEY,
     project text NOT NULL
 );
+ALTER TABLE relational_source ENABLE ROW LEVEL SECURITY;
