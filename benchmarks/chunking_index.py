@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from rag_pipeline.analysis import analyze, query_weights
 from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
 from rag_pipeline.search.fusion import LegHit, fuse
-from rag_pipeline.search.text_leg import inverse_frequency
+from rag_pipeline.search.postings import K1, B, inverse_frequency
 from rag_pipeline.settings import SearchSettings
 
 LANGUAGE = "en"
 BATCH = 128
-K1, B = 1.2, 0.75
-"""As in sql/queries/search.sql."""
 Vectors = NDArray[np.float32]
 
 

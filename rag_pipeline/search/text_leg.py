@@ -41,7 +41,7 @@ RECOUNTED = 300
 MAX_PHRASES = 100
 """Chunks with every word of the query that are looked into for the phrase, best by words first."""
 
-__all__ = ["TextFound", "inverse_frequency", "text_leg"]
+__all__ = ["TextFound", "text_leg"]
 
 
 @dataclass(frozen=True)

@@ -46,34 +46,22 @@ def vector_leg(
     if scope.chunk_ids is not None:
         parameters["chunk_ids"] = scope.chunk_ids
         return _hits(connection, queries.vector_exact.sql, space, parameters)
-    if scope.is_everything and visible is not None:
-        return _visible_hits(connection, space, visible, parameters)
+    by_index, exactly, enough = queries.vector_candidates.sql, None, limit
+    if not scope.is_everything:
+        parameters |= scope.parameters
+        by_index = queries.vector_candidates_filtered.sql
+        exactly = queries.vector_exact_filtered.sql
+    elif visible is not None:
+        parameters |= {"firsts": visible.firsts, "lasts": visible.lasts}
+        exactly, enough = queries.vector_exact_ranges.sql, min(limit, visible.chunk_count)
+        if visible.is_few(limit):
+            return _hits(connection, exactly, space, parameters)
     _prefer_index(connection, limit)
-    if scope.is_everything:
-        return _hits(connection, queries.vector_candidates.sql, space, parameters)
-    parameters |= scope.parameters
-    hits = _hits(connection, queries.vector_candidates_filtered.sql, space, parameters)
-    if len(hits) < limit:
+    hits = _hits(connection, by_index, space, parameters)
+    if exactly is not None and len(hits) < enough:
         connection.execute("SELECT set_config('enable_sort', 'on', true)")
-        hits = _hits(connection, queries.vector_exact_filtered.sql, space, parameters)
+        hits = _hits(connection, exactly, space, parameters)
     return hits
-
-
-def _visible_hits(
-    connection: Connection[TupleRow],
-    space: EmbeddingSpace,
-    visible: Visible,
-    parameters: dict[str, Any],
-) -> list[LegHit]:
-    limit = parameters["limit"]
-    if not visible.is_few(limit):
-        _prefer_index(connection, limit)
-        hits = _hits(connection, queries.vector_candidates.sql, space, parameters)
-        if len(hits) >= min(limit, visible.chunk_count):
-            return hits
-        connection.execute("SELECT set_config('enable_sort', 'on', true)")
-    ranges = {"firsts": visible.firsts, "lasts": visible.lasts}
-    return _hits(connection, queries.vector_exact_ranges.sql, space, parameters | ranges)
 
 
 def _prefer_index(connection: Connection[TupleRow], limit: int) -> None:
