@@ -26,6 +26,7 @@ from rag_pipeline.search.visibility import visible_chunks
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import EmbeddingSpace, active_space
+from rag_pipeline.store.migrations import create_database
 from rag_pipeline.usage import Usage
 
 SEED = 9
