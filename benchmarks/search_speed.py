@@ -261,7 +261,7 @@ def _cpu_seconds(connection: psycopg.Connection[Any]) -> float:
     total = time.process_time()
     ticks = os.sysconf("SC_CLK_TCK")
     for (pid,) in connection.execute(
-        "SELECT pid FROM pg_stat_activity WHERE datname = currentopened()"
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
     ).fetchall():
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
