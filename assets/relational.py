@@ -64,9 +64,8 @@ def relational_rows(
             LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
         ),
     ):
-        others = earlier_runs(context.instance, context.run)
-        run = pipeline.context(store, context.run_id, others)
-        reports = sync_relational_sources(run, chosen, force=config.force, runs=others)
+        run = pipeline.context(store, context.run_id, earlier_runs(context.instance, context.run))
+        reports = sync_relational_sources(run, chosen, force=config.force)
         # `rag sync` finishes once, after its last run.
         if PLANNED_TAG not in context.run.tags:
             finish(run, after_scan=True)

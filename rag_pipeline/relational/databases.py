@@ -16,7 +16,7 @@ from rag_pipeline.relational.lexicon import Lexicon
 from rag_pipeline.relational.narrowing import NamedRows, named_rows
 from rag_pipeline.relational.schema import Schema, read_schema, restricted
 from rag_pipeline.relational.tree import build_tree, tables_of
-from rag_pipeline.settings import RelationalSettings
+from rag_pipeline.settings import RelationalSettings, may_read
 from rag_pipeline.store.database import Database
 
 SCHEMA_SECONDS = 300.0
@@ -217,9 +217,4 @@ def readable_sources(
     sources: Sequence[RelationalSettings], database: Database
 ) -> list[RelationalSettings]:
     """Return the sources that whoever this database is open to may read."""
-    if database.principals is None:
-        return list(sources)
-    if not database.principals:
-        return []
-    mine = {"public", *database.principals}
-    return [source for source in sources if mine & set(source.readers)]
+    return [source for source in sources if may_read(source.readers, database.principals)]

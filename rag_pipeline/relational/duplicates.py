@@ -49,13 +49,11 @@ class _Group:
         self.matrix[begin:end] = _units(vectors)
         self.owners += [owner] * len(vectors)
 
-    def nearest(self, vectors: Vectors, owner: str) -> list[tuple[float, str]]:
-        """Return per vector the highest cosine to another row's chunk, and whose it is."""
+    def nearest(self, vectors: Vectors) -> list[tuple[float, str]]:
+        """Return per vector the highest cosine to any chunk, and whose that is."""
         if not self.owners:
             return [(-1.0, "")] * len(vectors)
         scores = _units(vectors) @ self.matrix[: len(self.owners)].T
-        own = np.array([one == owner for one in self.owners])
-        scores[:, own] = -1.0
         best = scores.argmax(axis=1)
         return [(float(scores[i, at]), self.owners[at]) for i, at in enumerate(best)]
 
@@ -68,13 +66,16 @@ class Duplicates:
         self._how = settings.duplicates
         self._threshold = settings.duplicate_similarity
         self._texts: dict[bytes, set[str]] = {}
+        """The rows that have a text, by its hash."""
+        self._of_row: dict[str, list[bytes]] = {}
+        """The same by row: looking through all texts for a row's own would take a scan a row."""
         self._vectors = _Group()
         root = f"relational:{settings.name}"
         if self._how == "keep":
             return
         with database.connection() as connection:
             for source_hash, digest in queries.relational_texts(connection, root=root):
-                self._texts.setdefault(bytes(digest), set()).add(source_hash)
+                self._note(source_hash, bytes(digest))
             if self._how == "semantic":
                 rows = queries.relational_vectors(connection, root=root, space_id=space_id)
                 for source_hash, vector in rows:
@@ -92,7 +93,7 @@ class Duplicates:
         kept = []
         near: Sequence[tuple[float, str]] = [(-1.0, "")] * count
         if self._how == "semantic" and count:
-            near = self._vectors.nearest(vectors, source_hash)
+            near = self._vectors.nearest(vectors)
         for i, digest in enumerate(digests):
             similarity, owner = near[i]
             if owners := self._texts.get(digest):
@@ -102,25 +103,31 @@ class Duplicates:
             else:
                 kept.append(i)
         for i in kept:
-            self._texts.setdefault(digests[i], set()).add(source_hash)
+            self._note(source_hash, digests[i])
         if kept and self._how == "semantic":
             self._vectors.add(source_hash, vectors[kept])
         return Unique(kept, tuple(originals))
 
     def forget(self, source_hashes: Sequence[str]) -> None:
         """Take rows for gone, or about to be written anew."""
-        gone = set(source_hashes)
-        if self._how == "keep" or not gone:
+        gone = {one for one in source_hashes if one in self._of_row}
+        if not gone:
             return
-        for digest in [d for d, owners in self._texts.items() if owners & gone]:
-            self._texts[digest] -= gone
-            if not self._texts[digest]:
-                del self._texts[digest]
+        for source_hash in gone:
+            for digest in self._of_row.pop(source_hash):
+                owners = self._texts.get(digest, set())
+                owners.discard(source_hash)
+                if not owners:
+                    self._texts.pop(digest, None)
         vectors = self._vectors
-        if gone & set(vectors.owners):
+        if vectors.owners:
             stay = [i for i, owner in enumerate(vectors.owners) if owner not in gone]
             vectors.matrix = vectors.matrix[stay]
             vectors.owners = [vectors.owners[i] for i in stay]
+
+    def _note(self, source_hash: str, digest: bytes) -> None:
+        self._texts.setdefault(digest, set()).add(source_hash)
+        self._of_row.setdefault(source_hash, []).append(digest)
 
 
 def _digest(text: str) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 from psycopg.types.json import Jsonb
 
 from rag_pipeline.analysis import to_search_vectors
-from rag_pipeline.errors import EmbeddingError, ProviderError
+from rag_pipeline.errors import EmbeddingError
 from rag_pipeline.relational.chunks import EntityChunks
 from rag_pipeline.relational.duplicates import Duplicates
 from rag_pipeline.relational.reading import Record
@@ -29,8 +29,6 @@ from rag_pipeline.sync.spending import Ledger
 ROWS_TOGETHER = 50
 """Root rows written in one transaction, and embedded together."""
 ROOT_PREFIX = "relational:"
-DEAD_BATCHES = 2
-"""Batches of which nothing could be embedded, after which the service is given up."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,17 @@ class ChangedRow:
     def source_hash(self) -> str:
         """The document's key in the store."""
         return hash_of(self.uri)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A row that lacks chunks which other rows have."""
+
+    key: tuple[Any, ...]
+    originals: tuple[str, ...]
+    """The other rows, by the beginnings of their hashes."""
+    left_out: int = 0
+    """Chunks that this sync has left out."""
 
 
 def hash_of(uri: str) -> str:
@@ -70,8 +79,9 @@ class RowLanding:
         self._ledger = ledger
         self._space = space
         self._make = make
-        self._dead_batches = 0
         self.duplicates = Duplicates(context.database, settings, space.space_id)
+        self.copies: dict[str, Copy] = {}
+        """Rows that were written without some of their chunks, by their addresses."""
 
     def land(self, rows: Sequence[ChangedRow], report: RelationalReport) -> None:
         """Write rows, `ROWS_TOGETHER` a transaction; those that cannot be embedded stay as stored.
@@ -89,7 +99,6 @@ class RowLanding:
         vectors = self._vectors.vectors(
             [self._texts(row, entity) for row, entity in zip(rows, made, strict=True)]
         )
-        self._stop_where_nothing_works(vectors)
         report.tokens += self._ledger.total.tokens - before
         files, landings = [], []
         for row, entity, matrix in zip(rows, made, vectors, strict=True):
@@ -97,7 +106,11 @@ class RowLanding:
                 report.failures.append(f"{row.uri}: {matrix}")
                 continue
             unique = self.duplicates.take(row.source_hash, entity, matrix)
-            report.duplicates += len(entity.texts) - len(unique.kept)
+            copy = Copy(row.key, unique.originals, len(entity.texts) - len(unique.kept))
+            before = self.copies.pop(row.uri, None)
+            report.duplicates += copy.left_out - (before.left_out if before else 0)
+            if copy.originals:
+                self.copies[row.uri] = copy
             etag = replace(row.etag, originals=unique.originals)
             files.append(self._file(row, entity, str(etag)))
             landings.append(self._landing(row, entity, unique.kept, matrix))
@@ -109,27 +122,9 @@ class RowLanding:
             land_together(connection, self._space.space_id, landings)
         report.chunks += sum(len(landing.chunks) for landing in landings)
 
-    def _stop_where_nothing_works(self, vectors: Sequence[object]) -> None:
-        """End the sync when a service failed for every row of two batches in a row."""
-        errors = [one for one in vectors if isinstance(one, EmbeddingError)]
-        works = len(errors) < len(vectors) or any(error.bad_texts for error in errors)
-        self._dead_batches = 0 if works else self._dead_batches + 1
-        if self._dead_batches == DEAD_BATCHES and self._space.provider != "local":
-            raise ProviderError(
-                f"{self._space.provider} cannot be used now ({errors[0].message})",
-                hint="what has landed stays; sync again when it works",
-            )
-
     def _texts(self, row: ChangedRow, entity: EntityChunks) -> ChunkTexts:
-        return ChunkTexts(
-            row.source_hash,
-            root_of(self._settings),
-            # A contextual model reads the neighbours instead of the trail.
-            entity.chunks["content"].tolist()
-            if self._context.embedder.contextual
-            else entity.texts,
-            entity.chunks["token_count"].tolist(),
-        )
+        embedder, root = self._context.embedder, root_of(self._settings)
+        return ChunkTexts.of(embedder, row.source_hash, root, entity.chunks, entity.texts)
 
     def _file(self, row: ChangedRow, entity: EntityChunks, etag: str) -> SourceFile:
         return SourceFile(

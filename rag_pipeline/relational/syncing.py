@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -33,6 +33,7 @@ from rag_pipeline.relational.duplicates import SHORT_HASH
 from rag_pipeline.relational.landing import (
     ROOT_PREFIX,
     ChangedRow,
+    Copy,
     RowLanding,
     hash_of,
     root_of,
@@ -57,7 +58,7 @@ from rag_pipeline.store.queries import queries
 from rag_pipeline.store.sources import apply_changes
 from rag_pipeline.sync import progress
 from rag_pipeline.sync.context import SyncContext
-from rag_pipeline.sync.spending import Ledger, Spending
+from rag_pipeline.sync.spending import Ledger
 from rag_pipeline.usage import Usage, estimate_usd
 
 RELATIONAL_VERSION = "3"
@@ -83,14 +84,13 @@ def sync_relational_sources(
     sources: Sequence[RelationalSettings],
     *,
     force: bool = False,
-    runs: Sequence[str] = (),
 ) -> list[RelationalReport]:
     """Sync sources one after the other; one that cannot be read fails alone, in its report.
 
-    The caller holds `Database.sync_lock`, and calls `finish` afterwards. `runs` are those before
-    that count against `sync.max_cost_usd` as well. Raises `StoreError` where our own store fails.
+    The caller holds `Database.sync_lock`, and calls `finish` afterwards. Raises `StoreError` where
+    our own store fails.
     """
-    ledger = open_ledger(context, runs)
+    ledger = open_ledger(context)
     reports = []
     for settings in sources:
         report = RelationalReport(settings.name)
@@ -126,7 +126,7 @@ def sync_relational(
     return report
 
 
-def open_ledger(context: SyncContext, runs: Sequence[str] = ()) -> Ledger:
+def open_ledger(context: SyncContext) -> Ledger:
     """Return what notes the cost of rows. Raises `BudgetError` where a limit cannot be kept."""
     settings, embedder = context.settings, context.embedder
     limit = settings.sync.max_cost_usd
@@ -137,11 +137,7 @@ def open_ledger(context: SyncContext, runs: Sequence[str] = ()) -> Ledger:
             f"{one.provider}/{one.model}; nothing was sent",
             hint="set it under [prices] in rag.toml",
         )
-    spent = 0.0
-    if limit is not None and runs:
-        with context.database.connection() as connection:
-            spent = float(queries.spent_usd(connection, runs=list(runs)))
-    return Ledger(context.database, context.run, settings.prices, limit, Spending(usd=spent))
+    return Ledger.of(context)
 
 
 def forget_relational(database: Database, settings: Settings) -> int:
@@ -185,8 +181,8 @@ class _Seen:
     uris: set[str] = field(default_factory=set)
     moved: set[str] = field(default_factory=set)
     """Rows that changed or went, by the beginnings of their hashes: originals of none any more."""
-    copies: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = field(default_factory=dict)
-    """Unchanged rows that lack chunks, with their keys and the originals of those chunks."""
+    copies: dict[str, Copy] = field(default_factory=dict)
+    """Unchanged rows that lack chunks, by their addresses."""
 
 
 class _Sync:
@@ -253,7 +249,7 @@ class _Sync:
         times = times_tree(self._tree, schema) if settings.trust_updated_at else None
         if times is None:
             for batch in self._batches(engine, self._tree):
-                self._land(landing, self._changed(batch, {}))
+                landing.land(self._changed(batch, {}), self._report)
         else:
             with reading(engine, settings.timeout_seconds) as source:
                 newest = newest_times(source, self._tree, schema)
@@ -293,7 +289,7 @@ class _Sync:
         if wanted:
             with reading(engine, self._settings.timeout_seconds) as source:
                 rows = read_keys(source, self._tree, wanted)
-            self._land(landing, self._changed(rows, times))
+            landing.land(self._changed(rows, times), self._report)
 
     def _changed(self, batch: Batch, times: dict[str, str]) -> list[ChangedRow]:
         """Return those rows that are new or other than stored; count them all."""
@@ -324,10 +320,7 @@ class _Sync:
         self._seen.uris.add(uri)
         self._report.unchanged += 1
         if stored.originals:
-            self._seen.copies[uri] = (key, stored.originals)
-
-    def _land(self, landing: RowLanding, rows: Sequence[ChangedRow]) -> None:
-        landing.land(rows, self._report)
+            self._seen.copies[uri] = Copy(key, stored.originals)
 
     def _delete(self, landing: RowLanding) -> None:
         """Delete rows that are gone, or keep them all where everything is."""
@@ -348,12 +341,14 @@ class _Sync:
                 apply_changes(connection, [], gone)
 
     def _land_copies(self, engine: Engine, landing: RowLanding) -> None:
-        """Write rows again whose chunks were left out for those of a row that moved."""
-        orphaned = [
-            key
-            for key, originals in self._seen.copies.values()
-            if not self._seen.moved.isdisjoint(originals)
-        ]
+        """Write rows again whose chunks were left out for those of a row that moved.
+
+        Rows of this sync among them: their original may have moved after they were written.
+        """
+        unchanged, written = self._orphaned(self._seen.copies), self._orphaned(landing.copies)
+        self._report.unchanged -= len(unchanged)
+        self._report.changed += len(unchanged)
+        orphaned = unchanged + written
         size = self._settings.batch_size
         for begin in range(0, len(orphaned), size):
             with reading(engine, self._settings.timeout_seconds) as source:
@@ -361,8 +356,11 @@ class _Sync:
             rows = []
             for record, key in zip(batch.records, batch.keys, strict=True):
                 uri = uri_of(self._settings, record)
-                etag = Etag(self._made, content_hash(record), self._stored[uri].times)
+                times = self._stored[uri].times if uri in self._seen.copies else ""
+                etag = Etag(self._made, content_hash(record), times)
                 rows.append(ChangedRow(record, key, uri, etag))
-            self._report.unchanged -= len(rows)
-            self._report.changed += len(rows)
-            self._land(landing, rows)
+            landing.land(rows, self._report)
+
+    def _orphaned(self, copies: Mapping[str, Copy]) -> list[tuple[Any, ...]]:
+        moved = self._seen.moved
+        return [one.key for one in copies.values() if not moved.isdisjoint(one.originals)]

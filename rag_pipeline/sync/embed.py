@@ -14,10 +14,11 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from rag_pipeline.embedding import ContextualEmbedder, Embedder
 from rag_pipeline.embedding_models import api_name
-from rag_pipeline.errors import EmbeddingError
+from rag_pipeline.errors import EmbeddingError, ProviderError
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import EmbeddingSpace, cache_vectors, cached_vectors
 from rag_pipeline.store.usage import UsageEntry
@@ -31,6 +32,8 @@ LOCAL_BATCH = 64
 REMOTE_BATCH = 2_048
 """Texts gathered over documents before the embedder is called: a service plans its own requests,
 and has several on the way at once."""
+DEAD_BATCHES = 2
+"""Batches of which nothing could be embedded, after which the service is given up."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,20 @@ class ChunkTexts:
     root: str | None
     texts: list[str]
     tokens: list[int]
+
+    @classmethod
+    def of(
+        cls,
+        embedder: Embedder,
+        source_hash: str,
+        root: str | None,
+        chunks: pd.DataFrame,
+        texts: list[str],
+    ) -> ChunkTexts:
+        """Return what the embedder reads of chunks; `texts` are theirs under their trails."""
+        # A contextual model reads the neighbours instead of the trail.
+        read = chunks["content"].tolist() if embedder.contextual else texts
+        return cls(source_hash, root, read, chunks["token_count"].tolist())
 
 
 def batch_size(embedder: Embedder) -> int:
@@ -60,12 +77,14 @@ class VectorSource:
         self._ledger = ledger
         self.embedded = 0
         """Texts that were not cached, so far."""
+        self._dead_batches = 0
 
     def vectors(self, documents: Sequence[ChunkTexts]) -> list[Vectors | EmbeddingError]:
         """Return for each document a matrix, chunks x dimensions, or why there is none.
 
-        Raises `ProviderError` where nothing can be embedded, and `BudgetError` where the limit of
-        cost is reached; what was embedded until then is cached.
+        Raises `ProviderError` where nothing can be embedded, also where that was so of
+        `DEAD_BATCHES` calls in a row, and `BudgetError` where the limit of cost is reached; what
+        was embedded until then is cached.
         """
         contextual = self._embedder.contextual
         keys = [_group_keys(d.texts) if contextual else _text_keys(d.texts) for d in documents]
@@ -75,10 +94,30 @@ class VectorSource:
             )
         embed = self._embed_groups if contextual else self._embed_texts
         errors = embed(documents, keys, known)
+        self._stop_where_nothing_works(documents, errors)
         return [
             errors.get(document.source_hash) or self._matrix(group, known)
             for document, group in zip(documents, keys, strict=True)
         ]
+
+    def _stop_where_nothing_works(
+        self, documents: Sequence[ChunkTexts], errors: dict[str, EmbeddingError]
+    ) -> None:
+        """End the sync when a service failed for every document of two batches in a row.
+
+        Each batch has waited as long as it may: thousands more would wait for nothing.
+        """
+        works = any(document.source_hash not in errors for document in documents)
+        if not errors or works or any(error.bad_texts for error in errors.values()):
+            self._dead_batches = 0
+            return
+        self._dead_batches += 1
+        if self._dead_batches >= DEAD_BATCHES and self._embedder.provider != "local":
+            reason = next(iter(errors.values())).message
+            raise ProviderError(
+                f"{self._space.provider} cannot be used now ({reason})",
+                hint="what has landed stays; run `rag sync` when it works again",
+            )
 
     def _matrix(self, keys: list[bytes], known: dict[bytes, Vectors]) -> Vectors:
         matrix = np.array([known[key] for key in keys], dtype=np.float32)

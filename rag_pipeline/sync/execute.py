@@ -29,9 +29,7 @@ from rag_pipeline.store.documents import (
     mark_failed,
     merge_fingerprints,
 )
-from rag_pipeline.store.embeddings import (
-    EmbeddingSpace,
-)
+from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.usage import UsageEntry
 from rag_pipeline.sync.context import SyncContext
 from rag_pipeline.sync.embed import ChunkTexts, Vectors, VectorSource, batch_size
@@ -57,8 +55,6 @@ from rag_pipeline.text import clean_text, one_line
 RETRY_SECONDS = 1.0
 WAIT_SECONDS = 5.0
 """For which chunks wait for more of them before they are embedded: so much work is lost at most."""
-DEAD_BATCHES = 2
-"""Batches of which nothing could be embedded, after which the service is given up."""
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +177,6 @@ class _Execution:
         self._waiting: list[_Waiting] = []
         self._embedded_at = time.monotonic()
         self._again: list[_Waiting] = []
-        self._dead_batches = 0
 
     def run(self, jobs: list[_Job]) -> Iterator[Outcome]:
         for job in jobs:
@@ -301,11 +296,10 @@ class _Execution:
             return
         self._context.database.check_sync_lock()
         start = time.perf_counter()
-        found = self._vectors.vectors([self._texts(item.job, item.prepared) for item in waiting])
+        found = self._vectors.vectors([self._texts(item) for item in waiting])
         report(EMBEDDINGS, sum(not isinstance(result, EmbeddingError) for result in found))
         chunks = sum(len(item.prepared.chunks) for item in waiting)
         seconds = (time.perf_counter() - start) / max(1, chunks)
-        self._stop_where_nothing_works(found)
         for item, result in zip(waiting, found, strict=True):
             if isinstance(result, EmbeddingError):
                 yield from self._embedding_failed(item, result)
@@ -322,29 +316,9 @@ class _Execution:
         own = EmbeddingError(error.message, document=item.job.name, hint=error.hint)
         yield self._fail(item.job, EMBEDDINGS, own, item.result.reports)
 
-    def _stop_where_nothing_works(self, found: Sequence[object]) -> None:
-        """End the sync when a service failed for every document of two batches in a row.
-
-        Each batch has waited as long as it may: thousands more would wait for nothing.
-        """
-        errors = [result for result in found if isinstance(result, EmbeddingError)]
-        works = len(errors) < len(found) or any(error.bad_texts for error in errors)
-        self._dead_batches = 0 if works else self._dead_batches + 1
-        if self._dead_batches >= DEAD_BATCHES and self._context.embedder.provider != "local":
-            raise ProviderError(
-                f"{self._space.provider} cannot be used now ({errors[0].message})",
-                hint="what has landed stays; run `rag sync` when it works again",
-            )
-
-    def _texts(self, job: _Job, prepared: PreparedChunks) -> ChunkTexts:
-        chunks = prepared.chunks
-        return ChunkTexts(
-            job.source_hash,
-            job.root,
-            # A contextual model reads the neighbours instead of the trail.
-            chunks["content"].tolist() if self._context.embedder.contextual else prepared.texts,
-            chunks["token_count"].tolist(),
-        )
+    def _texts(self, item: _Waiting) -> ChunkTexts:
+        job, prepared, embedder = item.job, item.prepared, self._context.embedder
+        return ChunkTexts.of(embedder, job.source_hash, job.root, prepared.chunks, prepared.texts)
 
     def _land(self, item: _Waiting, embeddings: Vectors, embed_seconds: float) -> Outcome:
         job, result, prepared = item.job, item.result, item.prepared

@@ -200,6 +200,21 @@ def test_duplicates_are_left_out_and_come_back(
     assert titles(database).count("Twin") == 1
 
 
+def test_a_row_that_repeats_what_another_said_until_now(
+    database: Database, settings: Settings, source: Source, workshop: Path
+) -> None:
+    change(workshop, "INSERT INTO clients VALUES (4, 'First', 'Kiel', 'Germany', 1, NULL)")
+    change(workshop, "INSERT INTO clients VALUES (5, 'Second', 'Kiel', 'Germany', 1, NULL)")
+    once = source(strategy="entity", duplicates="exact", exclude=["clients.id"])
+    sync(database, settings, once)
+    # Row 4 is read first, while row 5 is still stored under the name that it has just lost.
+    change(workshop, "UPDATE clients SET name = 'Second' WHERE id = 4")
+    change(workshop, "UPDATE clients SET name = 'Third' WHERE id = 5")
+    assert sync(database, settings, once)[:4] == (0, 2, 0, 3)
+    assert titles(database)[-2:] == ["Second", "Third"]
+    assert sync(database, settings, once)[:4] == (0, 0, 0, 5)
+
+
 def test_semantic_duplicates(database: Database, settings: Settings, source: Source) -> None:
     # Of one likeness and more, every chunk but the first is the same.
     alike = source(strategy="entity", duplicates="semantic", duplicate_similarity=0.1)
