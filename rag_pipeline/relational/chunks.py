@@ -63,10 +63,6 @@ class Chunker:
         self._renderer = renderer
         self._count_tokens = count_tokens
 
-    def chunks(self, entity: View) -> EntityChunks:
-        """Return the chunks of one root row."""
-        return self.chunks_of([entity])[0]
-
     def chunks_of(self, entities: Sequence[View]) -> list[EntityChunks]:
         """Return the chunks of some root rows, made and checked together."""
         drafts = [self._drafts(entity) for entity in entities]

@@ -72,7 +72,7 @@ class SourceDatabase:
     def named_rows(self, question: str) -> list[NamedRows]:
         """Return the root rows that a question names. Raises `SourceError`."""
         with reading(self.engine, self.timeout_seconds) as connection:
-            return named_rows(connection, self.schema, question, list(self.roots))
+            return named_rows(connection, self.answerer.reader, question, list(self.roots))
 
     def by_chat(self, chat: ChatModel, question: str) -> ExactAnswer:
         """Let a chat model write the statement."""
@@ -151,10 +151,9 @@ class Databases:
         `ChatError`.
         """
         notes: list[str] = []
-        refused: ExactAnswer | None = None
+        refused: list[tuple[SourceDatabase, ExactAnswer]] = []
         computed = []
-        databases = self.reachable(notes)
-        for database in databases:
+        for database in self.reachable(notes):
             try:
                 answer = database.answerer.answer(question)
             except RagError as error:
@@ -163,26 +162,18 @@ class Databases:
             answer = replace(answer, source=database.names[0])
             if answer.is_computed:
                 computed.append(answer)
-            refused = refused or answer
+            else:
+                refused.append((database, answer))
         if len(computed) > 1:
             return ExactAnswer(question, reason="several databases could answer it: name one")
         if computed:
             return computed[0]
-        if chat is not None and refused is not None:
-            written = self._by_chat(databases, chat, question)
-            if written is not None:
-                return written
-        if refused is not None:
-            return refused
+        about = [database for database, answer in refused if answer.is_about_data]
+        if chat is not None and len(about) == 1:
+            return replace(about[0].by_chat(chat, question), source=about[0].names[0])
+        if refused:
+            return refused[0][1]
         return ExactAnswer(question, reason="; ".join(notes) or "there is no relational source")
-
-    def _by_chat(
-        self, databases: Sequence[SourceDatabase], chat: ChatModel, question: str
-    ) -> ExactAnswer | None:
-        about = [one for one in databases if one.answerer.is_about_data(question)]
-        if len(about) != 1:
-            return None
-        return replace(about[0].by_chat(chat, question), source=about[0].names[0])
 
     def _database(self, place: Place, sources: list[RelationalSettings]) -> SourceDatabase | None:
         mine = [one for one in sources if self._readable is None or one.name in self._readable]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -12,14 +12,11 @@ from rag_pipeline.relational.connecting import reading
 from rag_pipeline.relational.interpretation.interpret import interpret
 from rag_pipeline.relational.interpretation.question import Question
 from rag_pipeline.relational.joins import NotComputableError
-from rag_pipeline.relational.lexicon import units
-from rag_pipeline.relational.mentions import Namer, Place, phrases
-from rag_pipeline.relational.pieces import MAX_UNITS, Cutter, candidate_spans, cut_units
+from rag_pipeline.relational.mentions import Place
 from rag_pipeline.relational.query import Query, build, by_name, missing_groups
+from rag_pipeline.relational.questions import CutQuestion, QuestionReader
 from rag_pipeline.relational.schema import Schema, is_number
-from rag_pipeline.relational.values import find_values
 from rag_pipeline.relational.views import shown
-from rag_pipeline.text import clean_text, one_line
 
 COMPUTING = frozenset("count sum sum_amount avg most fewest max min expensive cheap share".split())
 """Operators that only a computation answers."""
@@ -41,6 +38,9 @@ class ExactAnswer:
     """Who read the question: rules, whose numbers are exact, or a chat model that wrote the SQL."""
     source: str = ""
     """The relational source whose database was asked."""
+    is_about_data: bool = False
+    """The question asks for a computation and names anything of the schema or the data. What does
+    not is left to documents: no chat model is asked for SQL."""
 
     @property
     def is_computed(self) -> bool:
@@ -71,46 +71,33 @@ class ExactAnswerer:
         self._schema = schema
         self._timeout = timeout_seconds
         self._limit = row_limit
-        self._namer = Namer(schema)
-        self._cutter = make_cutter(schema)
+        self.reader = QuestionReader(schema)
         self._flags: frozenset[Place] | None = None
-
-    def is_about_data(self, question: str) -> bool:
-        """Whether a question asks for a computation and names anything of the schema or the data.
-
-        What is not is left to documents: no chat model is asked for SQL.
-        """
-        cleaned = one_line(clean_text(question))
-        parts = cut_units(cleaned)
-        if not parts or len(parts) > MAX_UNITS:
-            return False
-        with reading(self._engine, self._timeout) as connection:
-            values = find_values(connection, self._schema, candidate_spans(cleaned, parts))
-        pieces = self._cutter.cut(cleaned, parts, values)
-        computes = any(p.kind == "operator" and p.value in COMPUTING for p in pieces)
-        named = [m for m in self._namer.mentions(pieces) if m.table or m.columns]
-        return computes and bool(named or any(p.kind == "value" for p in pieces))
 
     def answer(self, question: str) -> ExactAnswer:
         """Compute a number, or say why not. Raises `SourceError` where the database is away."""
-        cleaned = one_line(clean_text(question))
-        parts = cut_units(cleaned)
-        if not parts or len(parts) > MAX_UNITS:
-            return ExactAnswer(question, reason="it is empty, or too long")
         with reading(self._engine, self._timeout) as connection:
+            cut = self.reader.read(connection, question)
+            if cut is None:
+                return ExactAnswer(question, reason="it is empty, or too long")
             try:
-                query = self._query(connection, cleaned, parts)
+                answer = self._run(connection, question, self._query(connection, cut))
             except NotComputableError as error:
-                return ExactAnswer(question, reason=str(error))
-            return self._run(connection, question, query)
+                answer = ExactAnswer(question, reason=str(error))
+        return replace(answer, is_about_data=self._is_about_data(cut))
 
-    def _query(self, connection: Connection, question: str, parts: list[Any]) -> Query:
-        spans = candidate_spans(question, parts)
-        values = find_values(connection, self._schema, spans)
-        pieces = self._cutter.cut(question, parts, values)
+    def _query(self, connection: Connection, cut: CutQuestion) -> Query:
         if self._flags is None:
             self._flags = _flag_columns(connection, self._schema)
-        return interpret(Question(self._schema, self._namer, pieces, values, self._flags))
+        namer = self.reader.namer
+        return interpret(Question(self._schema, namer, cut.pieces, cut.values, self._flags))
+
+    def _is_about_data(self, cut: CutQuestion) -> bool:
+        computes = any(p.kind == "operator" and p.value in COMPUTING for p in cut.pieces)
+        return computes and (
+            any(p.kind == "value" for p in cut.pieces)
+            or any(m.table or m.columns for m in self.reader.namer.mentions(cut.pieces))
+        )
 
     def _run(self, connection: Connection, question: str, query: Query) -> ExactAnswer:
         dialect = connection.dialect
@@ -139,19 +126,6 @@ class ExactAnswerer:
         if query.measure is not None and rows and all(row[-1] is None for row in rows):
             return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")
         return ExactAnswer(question, columns, [_named(row) for row in rows], sql)
-
-
-def make_cutter(schema: Schema) -> Cutter:
-    """Return what cuts questions by a schema's words."""
-    present = {word for table in schema.tables.values() for word in table.concepts}
-    named = present | {
-        word
-        for table in schema.tables.values()
-        for column in table.table.columns
-        for word in schema.lexicon.name_concepts(column.name)
-    }
-    own = _own_words(schema)
-    return Cutter(schema.lexicon, own, present, named | set(own.values()))
 
 
 def _best(rows: list[list[Any]]) -> list[list[Any]]:
@@ -188,18 +162,3 @@ def _flag_columns(connection: Connection, schema: Schema) -> frozenset[Place]:
             if row[2 * index] == 0 and row[2 * index + 1] == 1:
                 found.add((table.name, column.name))
     return frozenset(found)
-
-
-def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
-    """Words of the schema's names that the lexicon does not know, and those of its owner."""
-    known = set(schema.lexicon.nouns)
-    found: dict[tuple[str, ...], str] = {}
-    for table in schema.tables.values():
-        names = [table.name, *(column.name for column in table.table.columns)]
-        for name in names:
-            for concept in schema.lexicon.name_concepts(name):
-                if concept not in known and len(concept) > 2:
-                    found[units(concept)] = concept
-    for key, forms in {**phrases(schema), **schema.lexicon.own_words}.items():
-        found |= dict.fromkeys(map(units, forms), key)
-    return found

@@ -21,8 +21,11 @@ class Lexicon:
     def __init__(self, words: Mapping[str, Sequence[str]] | None = None) -> None:
         data = _data()
         self.nouns: dict[str, list[str]] = {k: list(v) for k, v in data["nouns"].items()}
-        self.values: dict[str, list[str]] = {**data["countries"], **data["states"]}
-        """Values that have several names: countries and states of rows."""
+        self.value_names: dict[tuple[str, ...], list[str]] = {}
+        """Units of a value that has several names (countries, states of rows), with all names."""
+        for name, aliases in {**data["countries"], **data["states"]}.items():
+            names = [name, *aliases]
+            self.value_names |= dict.fromkeys(map(units, names), names)
         self._by_form: dict[tuple[str, ...], str] = {}
         self.forms: dict[tuple[str, ...], list[str]] = {}
         """Units of each form, with the concepts that it may stand for."""

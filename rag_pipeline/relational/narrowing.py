@@ -12,15 +12,12 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from rag_pipeline.relational.exact import make_cutter
 from rag_pipeline.relational.joins import NotComputableError, smallest_tree
-from rag_pipeline.relational.mentions import Namer
-from rag_pipeline.relational.pieces import MAX_UNITS, candidate_spans, cut_units
 from rag_pipeline.relational.query import Condition, matching_keys
+from rag_pipeline.relational.questions import QuestionReader
 from rag_pipeline.relational.schema import Schema
-from rag_pipeline.relational.values import FoundValue, find_values
+from rag_pipeline.relational.values import FoundValue
 from rag_pipeline.relational.views import key_text
-from rag_pipeline.text import clean_text, one_line
 
 MAX_ROWS = 12
 """Rows of a table that are looked at one by one; more are a category."""
@@ -39,19 +36,14 @@ class NamedRows:
 
 
 def named_rows(
-    connection: Connection, schema: Schema, question: str, roots: Collection[str]
+    connection: Connection, reader: QuestionReader, question: str, roots: Collection[str]
 ) -> list[NamedRows]:
     """Return the rows of root tables that a question is about, the surest first."""
-    cleaned = one_line(clean_text(question))
-    parts = cut_units(cleaned)
-    if not parts or len(parts) > MAX_UNITS:
+    schema, cut = reader.schema, reader.read(connection, question)
+    named = [cut.values[p.start, p.end] for p in cut.pieces if p.kind == "value"] if cut else []
+    if cut is None or not named:
         return []
-    values = find_values(connection, schema, candidate_spans(cleaned, parts))
-    pieces = make_cutter(schema).cut(cleaned, parts, values)
-    mentioned = {m.table for m in Namer(schema).mentions(pieces) if m.table}
-    named = [values[p.start, p.end] for p in pieces if p.kind == "value"]
-    if not named:
-        return []
+    mentioned = {m.table for m in reader.namer.mentions(cut.pieces) if m.table}
     found = []
     for table in roots:
         conditions = tuple(_condition(schema, one, table, mentioned) for one in named)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from rag_pipeline.relational.chunks import Chunker, CountTokens
-from rag_pipeline.relational.reading import read_batches
+from rag_pipeline.relational.reading import read_batch
 from rag_pipeline.relational.rendering import Renderer
 from rag_pipeline.relational.schema import Schema
 from rag_pipeline.relational.tree import Node, Reference
@@ -64,7 +64,7 @@ def plan_relational(
     planned = _planned(connection, tree)
     viewer = Viewer(schema, settings.language)
     chunker = Chunker(settings, schema, renderer, count_tokens)
-    sample = next(iter(read_batches(connection, tree, SAMPLE)), [])
+    sample = read_batch(connection, tree, SAMPLE).records
     made = chunker.chunks_of([viewer.view(record) for record in sample]) if sample else []
     chunks = sum(len(entity.chunks) for entity in made)
     tokens = sum(int(entity.chunks["token_count"].sum()) for entity in made)

@@ -8,7 +8,7 @@ Batches go by the root's primary key (keyset pagination): the last page costs wh
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -50,18 +50,6 @@ class Batch:
     records: list[Record]
     keys: list[tuple[Any, ...]]
     """Their keys as the driver gives them; a record's own come out of JSON."""
-
-
-def read_batches(connection: Connection, tree: Node, size: int) -> Iterator[list[Record]]:
-    """Yield the root's rows, `size` at a time, in the order of their primary key."""
-    after: Sequence[Any] | None = None
-    while True:
-        batch = read_batch(connection, tree, size, after)
-        if batch.records:
-            yield batch.records
-        if len(batch.records) < size:
-            return
-        after = batch.keys[-1]
 
 
 def read_batch(

@@ -6,7 +6,8 @@ countries and states are asked for in all forms that the lexicon knows (Germany,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,11 +81,7 @@ def find_values(
     if not wanted or not columns:
         return {}
     forms = sorted({*wanted, *(form.lower() for form in wanted)})
-    asked: Any = forms
-    if connection.dialect.name == "postgresql":
-        # Sent once, whatever the number of columns; others do not name the columns of VALUES.
-        listed = values(sql_column("form", String), name="forms").data([(form,) for form in forms])
-        asked = select(select(listed.c.form).cte("asked").c.form)
+    asked = _asked(connection.dialect.name, forms)
     statements = []
     for index, column in enumerate(columns):
         text = cast(column.expression(schema.tables[column.table]), String)
@@ -94,24 +91,34 @@ def find_values(
     by_form: dict[str, dict[int, set[str]]] = {}
     for index, value in connection.execute(union_all(*statements)):
         by_form.setdefault(value.lower(), {}).setdefault(index, set()).add(value)
-    found: dict[tuple[int, int], list[FoundValue]] = {}
-    for span in spans:
-        merged: dict[int, set[str]] = {}
-        for form, owners in wanted.items():
-            if span in owners:
-                for index, texts in by_form.get(form.lower(), {}).items():
-                    merged.setdefault(index, set()).update(texts)
-        if merged:
-            found[span.start, span.end] = [
-                FoundValue(columns[index], tuple(sorted(texts)))
-                for index, texts in sorted(merged.items())
-            ]
-    return found
+    merged: dict[Span, dict[int, set[str]]] = {}
+    for form, owners in wanted.items():
+        for index, texts in by_form.get(form.lower(), {}).items():
+            for span in owners:
+                merged.setdefault(span, {}).setdefault(index, set()).update(texts)
+    return {
+        (span.start, span.end): [
+            FoundValue(columns[index], tuple(sorted(texts)))
+            for index, texts in sorted(by_column.items())
+        ]
+        for span, by_column in merged.items()
+    }
+
+
+def _asked(dialect: str, forms: list[str]) -> Any:
+    """Return the forms for IN: sent once, whatever the number of columns."""
+    if dialect == "postgresql":
+        listed = values(sql_column("form", String), name="forms").data([(form,) for form in forms])
+        return select(select(listed.c.form).cte("asked").c.form)
+    if dialect == "sqlite":  # It does not name the columns of VALUES.
+        items = func.json_each(json.dumps(forms)).table_valued("value")
+        return select(select(items.c.value.label("form")).cte("asked").c.form)
+    return forms
 
 
 def _forms(lexicon: Lexicon, spans: Sequence[Span]) -> dict[str, set[Span]]:
     """Return every form to ask for, with the stretches that it stands for."""
-    names = _names(lexicon)
+    names = lexicon.value_names
     wanted: dict[str, set[Span]] = {}
     for span in spans:
         forms = {span.text, f"{span.text}."}
@@ -121,12 +128,3 @@ def _forms(lexicon: Lexicon, spans: Sequence[Span]) -> dict[str, set[Span]]:
         for form in forms:
             wanted.setdefault(form, set()).add(span)
     return wanted
-
-
-def _names(lexicon: Lexicon) -> Mapping[tuple[str, ...], list[str]]:
-    found: dict[tuple[str, ...], list[str]] = {}
-    for name, aliases in lexicon.values.items():
-        forms = [name, *aliases]
-        for form in forms:
-            found[units(form)] = forms
-    return found

@@ -11,6 +11,7 @@ import pytest
 from rag_pipeline.errors import BudgetError, SettingsError
 from rag_pipeline.relational.connecting import open_engine, reading
 from rag_pipeline.relational.narrowing import named_rows
+from rag_pipeline.relational.questions import QuestionReader
 from rag_pipeline.relational.schema import Schema
 from rag_pipeline.relational.syncing import (
     forget_relational,
@@ -76,13 +77,14 @@ def test_rows_are_found(database: Database, settings: Settings, source: Source) 
 
 def test_rows_that_a_question_names(schema: Schema, source: Source) -> None:
     roots = ["clients", "parts"]
+    reader = QuestionReader(schema)
     with reading(open_engine(source()), 5) as connection:
-        (only,) = named_rows(connection, schema, "What did Nordwerk buy?", roots)
+        (only,) = named_rows(connection, reader, "What did Nordwerk buy?", roots)
         assert (only.table, only.keys, only.by_name) == ("clients", ("1",), True)
-        first, second = named_rows(connection, schema, "Which clients bought the Rotor?", roots)
+        first, second = named_rows(connection, reader, "Which clients bought the Rotor?", roots)
         assert (first.table, first.keys) == ("parts", ("2",))
         assert (second.table, second.keys) == ("clients", ("1", "2"))
-        assert named_rows(connection, schema, "What is new?", roots) == []
+        assert named_rows(connection, reader, "What is new?", roots) == []
 
 
 def test_readers_and_tags_change_without_work(

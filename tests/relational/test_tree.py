@@ -13,7 +13,7 @@ from rag_pipeline.errors import SettingsError, SourceError
 from rag_pipeline.relational.chunks import Chunker
 from rag_pipeline.relational.connecting import open_engine, reading
 from rag_pipeline.relational.lexicon import Lexicon
-from rag_pipeline.relational.reading import batch_statement, read_batches
+from rag_pipeline.relational.reading import batch_statement, read_batch
 from rag_pipeline.relational.rendering import Renderer
 from rag_pipeline.relational.schema import Schema, read_schema
 from rag_pipeline.relational.tree import build_tree
@@ -57,10 +57,12 @@ def test_one_statement_a_batch(schema: Schema, source: Source) -> None:
     statements: list[str] = []
     event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
     with reading(engine, 5) as connection:
-        batches = list(read_batches(connection, build_tree(schema, source()), 2))
-    assert [[record.key for record in batch] for batch in batches] == [[(1,), (2,)], [(3,)]]
+        tree = build_tree(schema, source())
+        batches = [read_batch(connection, tree, 2), read_batch(connection, tree, 2, (2,))]
+    assert [batch.keys for batch in batches] == [[(1,), (2,)], [(3,)]]
+    assert [[one.key for one in batch.records] for batch in batches] == [[(1,), (2,)], [(3,)]]
     assert sum(statement.startswith("WITH") for statement in statements) == 2
-    nordwerk = batches[0][0]
+    nordwerk = batches[0].records[0]
     assert [invoice.key for invoice in nordwerk.children["invoices"]] == [(10,), (11,)]
     line = nordwerk.children["invoices"][0].children["invoice_lines"][1]
     assert line.references["part_id"].values == {"part_name": "Rotor"}
@@ -90,8 +92,8 @@ def test_strategies(schema: Schema, source: Source, strategy: str, expected: int
     viewer = Viewer(schema, "en")
     chunker = Chunker(settings, schema, Renderer(settings, Path()), count_words)
     with reading(open_engine(settings), 5) as connection:
-        records = next(read_batches(connection, build_tree(schema, settings), 10))
-    made = [chunker.chunks(viewer.view(record)) for record in records]
+        records = read_batch(connection, build_tree(schema, settings), 10).records
+    made = chunker.chunks_of([viewer.view(record) for record in records])
     # Nordwerk: a note and two invoices; Hansol Works: an invoice; Idle Mills: nothing.
     assert sum(len(entity.chunks) for entity in made) == expected
     if strategy == "parent_child":
@@ -103,7 +105,7 @@ def test_text(schema: Schema, source: Source) -> None:
     settings = source(language="ko", strategy="entity")
     renderer = Renderer(settings, Path())
     with reading(open_engine(settings), 5) as connection:
-        record = next(read_batches(connection, build_tree(schema, settings), 1))[0]
+        record = read_batch(connection, build_tree(schema, settings), 1).records[0]
     text = renderer.whole(Viewer(schema, "ko").view(record))
     assert "고객 Nordwerk" in text
     assert "청구서: 2건" in text
@@ -160,7 +162,7 @@ def test_states_and_flags_are_summed_up(tmp_path: Path, source: Source) -> None:
     settings = source(url=f"sqlite:///{tmp_path}/returns.db")
     schema = read_schema(open_engine(settings), Lexicon())
     with reading(open_engine(settings), 5) as connection:
-        record = next(read_batches(connection, build_tree(schema, settings), 1))[0]
+        record = read_batch(connection, build_tree(schema, settings), 1).records[0]
     text = Renderer(settings, Path()).whole(Viewer(schema, "en").view(record))
     assert "orders: 3; status shipped (2), open; is returned 2 / 3" in text
     assert "- orders 2: status: shipped; is returned: yes" in text
