@@ -19,11 +19,13 @@ from rag_pipeline.settings import Settings
 from resources import default_resources
 
 settings = Settings.load()
+# Before the freshness policy, which reads the schedule as well: a wrong one is told here.
+nightly_sync = nightly_schedule(settings)
 
 defs = dg.Definitions(
     assets=[with_freshness(sources, settings), documents, relational_rows, retrieval_evaluation],
     jobs=[sources_job, documents_job, relational_job, evaluation_job],
-    schedules=[nightly_schedule(settings)],
+    schedules=[nightly_sync],
     sensors=[request_stale_documents],
     resources=default_resources(),
     # A run's steps share a process: the stages have a pool of their own, and a process per step

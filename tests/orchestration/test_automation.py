@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import dagster as dg
@@ -9,7 +10,9 @@ import pytest
 
 from assets.automation import request_stale_documents
 from assets.partitions import SOURCE_HASHES
+from rag_pipeline import definitions
 from rag_pipeline.definitions import defs
+from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
@@ -154,6 +157,13 @@ def test_a_stage_without_its_input_says_what_is_missing(scanned: dg.DagsterInsta
     reason = failure.step_failure_data.user_failure_data.metadata["failed"].value
     assert "needs a current document_structure" in reason
     assert "materialize document_structure as well" in reason
+
+
+@pytest.mark.parametrize("name", ["SCHEDULE", "TIMEZONE"])
+def test_a_wrong_schedule_is_told_in_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"RAG_SYNC__{name}", "Mars/Olympus")
+    with pytest.raises(SettingsError, match=r"sync\.schedule or sync\.timezone is wrong"):
+        runpy.run_path(str(definitions.__file__))
 
 
 def test_definitions_load_without_a_database(monkeypatch: pytest.MonkeyPatch) -> None:
