@@ -1,19 +1,25 @@
 """Notes of agents, kept as documents: files of the source `notes`, synced like any other.
 
-A folder for each bearer, whose readers are the bearer's principals: what an agent remembers is
-found by whoever may read what it reads.
+A folder for each bearer and its principals, who are the folder's readers: what an agent remembers
+is found by whoever may read what it reads.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 import uuid
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rag_pipeline.errors import DocumentError, SourceError, SyncLockedError
+from rag_pipeline.errors import DocumentError, SettingsError, SourceError, SyncLockedError
 from rag_pipeline.serve.tokens import Bearer
+from rag_pipeline.settings import PUBLIC, SecuritySettings
+from rag_pipeline.store.sources import register_roots
+from rag_pipeline.sync.places import given_root
 from rag_pipeline.system import RagSystem
 from rag_pipeline.text import one_line
 
@@ -22,29 +28,40 @@ MAX_NOTE = 20_000
 MAX_TITLE = 200
 TAG = "notes"
 _LONGEST_NAME = 60
-PUBLIC = ("public",)
 
 
 class Notes:
     """Keeps notes in the data folder of a project; `system` is the one that may write."""
 
-    def __init__(self, system: RagSystem) -> None:
+    def __init__(self, system: RagSystem, security: SecuritySettings) -> None:
         self._system = system
+        self._security = security
 
     def keep(self, title: str, text: str, bearer: Bearer) -> tuple[str, bool, str]:
         """Write a note and embed it; return its file name, whether it is found now, and why not.
 
-        Raises `SourceError` where it cannot be written.
+        Raises `SourceError` where it cannot be written, `SettingsError` where nobody may read it.
         """
-        folder = self._system.settings.data_path / "notes" / bearer.name
+        readers = self._security.named(bearer.principals)
+        if readers is None:
+            readers = (PUBLIC,)
+        elif not readers:
+            raise SettingsError(
+                "nobody would find the note: you read for no principal",
+                hint="give the token principals, or set security.principals",
+            )
+        folder = self._system.settings.data_path / "notes" / _folder(bearer.name, readers)
         name = f"{_stem(title)}-{uuid.uuid4().hex[:8]}.md"
         _write(folder / name, _markdown(title, text, bearer))
-        readers = PUBLIC if bearer.principals is None else bearer.principals
         try:
             # Without waiting: a sync may take hours, and takes the note in once it is known.
             with self._system.database.sync_lock():
                 pass
         except SyncLockedError:
+            # The folder may be new.
+            root = replace(given_root(folder), tags=(TAG,), readers=readers)
+            with self._system.database.connection() as connection:
+                register_roots(connection, [root])
             return name, False, "a sync is running; the next one takes the note in"
         try:
             added = self._system.add_directory(folder, tags=[TAG], readers=readers)
@@ -53,6 +70,15 @@ class Notes:
         if name in added.failures:
             return name, False, added.failures[name]
         return name, True, "it is found by search from now on"
+
+
+def _folder(name: str, readers: Iterable[str]) -> str:
+    """Return a folder's name: bearers of one name may be there for different principals."""
+    named = sorted(set(readers))
+    if PUBLIC in named:
+        return name
+    digest = hashlib.sha256("\0".join(named).encode()).hexdigest()
+    return f"{name}-{digest[:12]}"
 
 
 def _markdown(title: str, text: str, bearer: Bearer) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -24,7 +23,7 @@ def serve_pipe(settings: Settings, principals: tuple[str, ...] | None) -> None:
     Nothing else is written to standard output: the SDK keeps it for itself while it serves.
     """
     readers = Readers(settings)
-    server = create_server(settings, readers, _bearer(principals))
+    server = create_server(settings, readers, Bearer(LOCAL, principals))
     try:
         readers.whole()
         anyio.run(server.run_stdio_async)
@@ -32,14 +31,6 @@ def serve_pipe(settings: Settings, principals: tuple[str, ...] | None) -> None:
         pass
     finally:
         readers.close()
-
-
-def _bearer(principals: tuple[str, ...] | None) -> Bearer:
-    """Return who asks; agents of other principals keep their notes apart by the name."""
-    if principals is None:
-        return Bearer(LOCAL, None)
-    digest = hashlib.sha256("\0".join(sorted(set(principals))).encode()).hexdigest()
-    return Bearer(f"as-{digest[:12]}", principals)
 
 
 @contextmanager

@@ -146,9 +146,12 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
                 str, Field(min_length=1, max_length=MAX_NOTE), AfterValidator(clean_text)
             ],
         ) -> replies.Remembered:
-            """Keep a note as a document, found by search at once by whoever reads what you do."""
+            """Keep a note as a document, found by whoever reads what you do.
+
+            At once, unless a sync is running: then after the next one.
+            """
             # The unrestricted connection writes; who may read the note, its readers say.
-            notes = Notes(readers.whole())
+            notes = Notes(readers.whole(), settings.security)
             document, is_searchable, note = notes.keep(title, text, asking(context))
             return replies.Remembered(document=document, is_searchable=is_searchable, note=note)
 
