@@ -5,14 +5,15 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from rag_pipeline.serve import replies
-from rag_pipeline.serve.replies import Region
+from rag_pipeline.serve.replies import Region, Reply
 
 
-class Citation(BaseModel):
+class Citation(Reply):
     """Where a text stands."""
 
     document: str = Field(description="Name of the file")
     source_hash: str | None = Field(description="Names the document to other tools, beyond doubt")
+    page: int = Field(description="The one to look at")
     page_start: int
     page_end: int
     chunk_id: int
@@ -87,7 +88,7 @@ def search_results(reply: replies.SearchReply) -> SearchResults:
                 relevance=round(one.relevance, 4),
                 score=round(one.score, 6),
                 context=one.context,
-                citation=citation(one),
+                citation=Citation.model_validate(one),
             )
             for one in reply.results
         ],
@@ -102,7 +103,7 @@ def answered(reply: replies.AnswerReply) -> Answered:
         text=reply.text,
         kind=reply.kind,
         status=reply.status,
-        citations={one.marker: citation(one) for one in reply.citations},
+        citations={one.marker: Citation.model_validate(one) for one in reply.citations},
         problems=reply.problems,
         notes=reply.notes,
     )
@@ -119,6 +120,7 @@ def section(reply: replies.SectionReply) -> Section:
                 citation=Citation(
                     document=reply.document,
                     source_hash=reply.source_hash,
+                    page=one.page_start,
                     page_start=one.page_start,
                     page_end=one.page_end,
                     chunk_id=one.chunk_id,
@@ -129,17 +131,4 @@ def section(reply: replies.SectionReply) -> Section:
             for one in reply.chunks
         ],
         next_chunk_id=reply.next_chunk_id,
-    )
-
-
-def citation(place: replies.Result | replies.CitationReply) -> Citation:
-    """Return the citation of a result or of an answer."""
-    return Citation(
-        document=place.document,
-        source_hash=place.source_hash,
-        page_start=place.page_start,
-        page_end=place.page_end,
-        chunk_id=place.chunk_id,
-        breadcrumb_trail=place.breadcrumb_trail,
-        regions=place.regions,
     )

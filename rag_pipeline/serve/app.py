@@ -75,7 +75,7 @@ def create_app(settings: Settings, access: Access, readers: Readers, pictures: P
         separate_input_output_schemas=False,
     )
     problems.add_handlers(app)
-    app.state.settings, app.state.readers, app.state.pictures = settings, readers, pictures
+    app.state.readers, app.state.pictures = readers, pictures
     app.include_router(api)
     app.include_router(page)
     return Guard(app, access)
@@ -197,14 +197,7 @@ def words_of_page(
     return replies.WordsReply(
         page=page,
         words=[
-            replies.WordReply(
-                text=one.text,
-                x0=one.x0,
-                y0=one.y0,
-                x1=one.x1,
-                y1=one.y1,
-                is_hit=marker is not None and marker.hits(one.text),
-            )
+            replies.WordReply(**vars(one), is_hit=marker is not None and marker.hits(one.text))
             for one in words
         ],
     )

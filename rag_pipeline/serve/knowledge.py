@@ -59,11 +59,15 @@ class StoredDocument:
 
 
 class Knowledge:
-    """A reader's knowledge base; `sees_everything` is whoever runs it. Safe to share by threads."""
+    """A reader's knowledge base. Safe to share by threads."""
 
-    def __init__(self, system: RagSystem, *, sees_everything: bool) -> None:
+    def __init__(self, system: RagSystem) -> None:
         self.system = system
-        self.sees_everything = sees_everything
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether no row is hidden: so it is for whoever runs the project, without security."""
+        return self.system.database.principals is None
 
     @property
     def settings(self) -> Settings:
@@ -151,16 +155,16 @@ class Knowledge:
                 row[:2] for row in queries.list_trails(connection, source_hash=document.source_hash)
             ]
             place = queries.locate_chunk(connection, chunk_id=chunk_id) if chunk_id else None
-            shown = section.split(TRAIL_SEPARATOR)[-1] if section else ""
-            saying = queries.chunks_saying(
-                connection, source_hash=document.source_hash, words=shown
-            )
-            fallback = [index for (index,) in saying]
+            indexes = _under(trails, section) if section else [index for index, _ in trails]
+            if section and not indexes:
+                saying = queries.chunks_saying(
+                    connection,
+                    source_hash=document.source_hash,
+                    words=section.split(TRAIL_SEPARATOR)[-1],
+                )
+                indexes = [index for (index,) in saying]
         if chunk_id and (place is None or place[0] != document.source_hash):
             raise ProblemError(404, "the document has no such chunk", "search for one")
-        indexes = [index for index, _ in trails]
-        if section:
-            indexes = _under(trails, section) or fallback
         if place is not None:
             indexes = [index for index in indexes if index >= place[1]]
         if not indexes:
@@ -205,12 +209,16 @@ class Knowledge:
         return len(current_plan(self.settings, self.system.database).stale)
 
     def _answer_reply(self, answer: Answer) -> replies.AnswerReply:
-        hashes = self._hashes([*answer.citations, *(one.citation for one in answer.quotes)])
+        hashes = self._hashes(answer.citations)
         return replies.AnswerReply.model_validate(
             {
                 **vars(answer),
                 "citations": [
-                    {**vars(one), "source_hash": hashes.get(one.chunk_id)}
+                    {
+                        **vars(one),
+                        "source_hash": hashes.get(one.chunk_id),
+                        "page": one.pages[0] if one.pages else one.page_start,
+                    }
                     for one in answer.citations
                 ],
                 "quotes": [

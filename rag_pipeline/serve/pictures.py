@@ -29,7 +29,6 @@ WIDTHS = (400, 800, 1200, 1600)
 SECONDS = 30.0
 """That a picture may take, the start of the process included."""
 KEPT_BYTES = 64 * 2**20
-_BLOCK = 1 << 20
 Made = TypeVar("Made")
 
 
@@ -106,11 +105,9 @@ class Pictures:
             stamp = (status.st_size, status.st_mtime_ns)
             known = self._checked.get(str(path))
             if known is None or known[0] != stamp:
-                digest = hashlib.sha256()
                 with path.open("rb") as file:
-                    while block := file.read(_BLOCK):
-                        digest.update(block)
-                known = self._checked[str(path)] = (stamp, digest.hexdigest())
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                known = self._checked[str(path)] = (stamp, digest)
         except OSError:
             return False
         return known[1] == source_hash

@@ -24,13 +24,9 @@ class Readers:
         None is whoever runs the project: everything, or where `security.enabled` is on, what
         `security.principals` may read. Raises `DatabaseUnavailableError`.
         """
-        security = self._settings.security
-        if principals is None and security.enabled:
-            principals = tuple(security.principals)
+        named = self._settings.security.named(principals)
         whole = self.whole()
-        if principals is None:
-            return Knowledge(whole, sees_everything=True)
-        return Knowledge(whole.reading_as(principals), sees_everything=False)
+        return Knowledge(whole if named is None else whole.reading_as(named))
 
     def whole(self) -> RagSystem:
         """Return the knowledge base without any restriction, for what is written.

@@ -88,6 +88,7 @@ class CitationReply(Reply):
     marker: str = Field(description="As the text writes it: [c2], or [2] in an extractive answer")
     document: str
     source_hash: str | None
+    page: int = Field(description="The one to look at: with most of the question's words")
     page_start: int
     page_end: int
     breadcrumb_trail: str
@@ -244,15 +245,6 @@ class EvaluationReply(Reply):
     thresholds: dict[str, bool] = {}
     settings: list[dict[str, Any]] = []
     has_report: bool = False
-
-
-class RememberedReply(Reply):
-    """A note that was kept."""
-
-    document: str
-    source_hash: str | None
-    is_searchable: bool
-    note: str
 
 
 class HealthReply(Reply):

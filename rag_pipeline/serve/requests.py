@@ -28,10 +28,6 @@ def _storable(text: str) -> str:
     return text
 
 
-def _cleaned(text: str) -> str:
-    return clean_text(text)
-
-
 def _near(moment: datetime) -> datetime:
     if not _EARLIEST <= moment <= _LATEST:
         raise ValueError("a time between 1970 and 2200 is needed")
@@ -41,7 +37,7 @@ def _near(moment: datetime) -> datetime:
 Question = Annotated[
     str,
     Field(min_length=1, max_length=MAX_QUESTION, description="Words, a part number, a question"),
-    AfterValidator(_cleaned),
+    AfterValidator(clean_text),
 ]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_storable)]
 Key = Annotated[

@@ -18,8 +18,13 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from rag_pipeline.agents.notes import Notes
 from rag_pipeline.agents.running import http_application
-from rag_pipeline.settings import ServeSettings, Settings, TokenSettings
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.serve.readers import Readers
+from rag_pipeline.serve.tokens import Bearer
+from rag_pipeline.settings import SecuritySettings, ServeSettings, Settings, TokenSettings
+from rag_pipeline.store.sources import list_roots
 from tests.knowledge import served
 
 RAG = str(Path(sys.executable).parent / "rag")
@@ -107,7 +112,7 @@ def test_every_tool_is_listed_and_called(connect: Connect) -> None:
     citation = best["citation"]
     assert (citation["document"], citation["page_start"]) == (MANUAL, 2)
     assert citation["breadcrumb_trail"].endswith("5.3 Replacing the Oil Filter")
-    assert citation["regions"][0]["page"] == 2
+    assert citation["regions"][0]["page"] == citation["page"] == 2
     answered = answer.structured_content
     assert answered["status"] == "answered"
     assert all(marker in answered["text"] for marker in answered["citations"])
@@ -203,6 +208,35 @@ def test_notes_are_for_those_who_may_read_what_their_author_does(
     assert seen(over_pipe(project)) == (True, 1, True)
     assert seen(over_pipe(project, "--as", "user:lee")) == (False, 0, False)
     assert seen(over_pipe(project, "--as", "user:kim")) == (True, 1, True)
+
+
+def test_a_note_during_a_sync_is_taken_in_by_the_next(project: Settings) -> None:
+    readers = Readers(project)
+    system = readers.whole()
+    notes = Notes(system, project.security)
+    ida, everybody = Bearer("ida", ("user:ida",)), Bearer("ida", None)
+    try:
+        with system.database.sync_lock():
+            name, is_found, why = notes.keep("Ida's pump", "It is QQ-77.", ida)
+            notes.keep("Ida's pump", "It is QQ-78.", everybody)
+        with system.database.connection() as connection:
+            roots = {Path(root.root): root for root in list_roots(connection)}
+    finally:
+        readers.close()
+    assert (is_found, why) == (False, "a sync is running; the next one takes the note in")
+    folder = next(root for root in roots if (root / name).is_file())
+    assert (roots[folder].readers, roots[folder].tags) == (("user:ida",), ("notes",))
+    assert roots[folder.parent / "ida"].readers == ("public",)
+
+
+def test_a_note_that_nobody_could_read_is_refused(project: Settings) -> None:
+    readers = Readers(project)
+    security = SecuritySettings(enabled=True)  # and no security.principals
+    try:
+        with pytest.raises(SettingsError, match="nobody would find the note"):
+            Notes(readers.whole(), security).keep("Pump", "It is QQ-79.", Bearer("ida", None))
+    finally:
+        readers.close()
 
 
 def test_without_a_token_nobody_is_answered(guarded_url: str) -> None:

@@ -10,6 +10,8 @@ import httpx
 import pytest
 from PIL import Image
 
+from rag_pipeline.answering import Answer, Citation
+from rag_pipeline.serve.readers import Readers
 from rag_pipeline.settings import Settings
 from tests.knowledge import HOSTILE_NAME
 
@@ -65,6 +67,20 @@ def test_an_answer_quotes_and_cites(client: httpx.Client) -> None:
     assert cited["marker"] in answer["text"]
     assert cited["source_hash"] == hash_of(client, cited["document"])
     assert cited["regions"]
+
+
+def test_a_citation_leads_to_its_best_page(project: Settings) -> None:
+    places = [
+        Citation(number, f"[{number}]", "a.pdf", "/m/a.pdf", 2, 3, "", number, [], pages=pages)
+        for number, pages in ((1, (3, 2)), (2, ()))
+    ]
+    readers = Readers(project)
+    try:
+        answer = Answer("?", "[1] [2]", "extractive", "answered", citations=places)
+        reply = readers.knowledge_of(None)._answer_reply(answer)
+    finally:
+        readers.close()
+    assert [one.page for one in reply.citations] == [3, 2]
 
 
 def test_an_answer_comes_in_pieces(client: httpx.Client) -> None:

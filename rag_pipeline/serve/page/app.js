@@ -10,7 +10,7 @@ const CLAUSES = {
   vector: "meaning",
 };
 const SNIPPET = 320; // code points
-const state = { query: "", results: [], ticket: 0, asking: null, viewer: null, names: new Set() };
+const state = { query: "", results: [], ticket: 0, asking: null, viewer: null };
 
 // ---- building elements -------------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ function resultOf(result, best) {
     "li",
     { class: "result" },
     h("h3", {}, h("button", { type: "button", class: "open", lang: result.language, onclick: () =>
-      openPassage({ ...result, marks: result.marks }, state.query) }, ...trailOf(result.breadcrumb_trail))),
+      openPassage(result, state.query) }, ...trailOf(result.breadcrumb_trail))),
     h("p", { class: "place" },
       `${result.document} · ${pages(result)} · relevance ${percent(result.relevance)}`,
       result.tags.length ? ` · ${result.tags.join(", ")}` : null),
@@ -585,7 +585,7 @@ async function showOutline(list, one) {
 
 async function openHeading(outline, heading) {
   const place = { document: outline.document, source_hash: outline.source_hash, language: outline.language,
-    breadcrumb_trail: heading.breadcrumb_trail, page_start: heading.page, page_end: heading.page,
+    breadcrumb_trail: heading.breadcrumb_trail, page: heading.page, page_start: heading.page, page_end: heading.page,
     regions: [], content: "", marks: [], chunk_id: 0 };
   try {
     const path = `/api/sections/${outline.source_hash}?section=${encodeURIComponent(heading.breadcrumb_trail)}`;
@@ -597,7 +597,6 @@ async function openHeading(outline, heading) {
     // A heading without text of its own: the page is shown.
   }
   openPassage(place, "");
-  if (heading.page !== state.viewer.page) showPage(heading.page);
 }
 
 // ---- evaluation --------------------------------------------------------------------------------
