@@ -96,13 +96,19 @@ def open_readers(principals: list[str] | None) -> Iterator[tuple[Settings, Datab
         yield settings, database.for_readers(principals)
 
 
+def enter_project() -> Settings:
+    """Return the settings; relative paths are the project folder's from now on."""
+    settings = Settings.load()
+    os.chdir(settings.project_dir)
+    return settings
+
+
 @contextmanager
 def open_database() -> Iterator[tuple[Settings, Database]]:
     """Lend the settings and the migrated database; relative paths are the project folder's."""
     from rag_pipeline.store.database import Database
 
-    settings = Settings.load()
-    os.chdir(settings.project_dir)
+    settings = enter_project()
     database = Database.open(settings)
     try:
         yield settings, database

@@ -10,6 +10,7 @@ from typing import Any
 from typer.main import get_command
 
 from rag_pipeline.cli import app
+from rag_pipeline.console.reference import replace_table
 
 COMMANDS_PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 HEADER = "| command | what it does | example |\n|---|---|---|\n"
@@ -48,10 +49,8 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    """Replace the table at the end of the page; the text above it stays."""
-    text = COMMANDS_PAGE.read_text(encoding="utf-8")
-    head = text[: text.index(HEADER.splitlines()[0])]
-    COMMANDS_PAGE.write_text(head + commands_table(), encoding="utf-8")
+    """Renew the page's table."""
+    replace_table(COMMANDS_PAGE, commands_table())
 
 
 if __name__ == "__main__":

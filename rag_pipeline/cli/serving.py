@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated
 
 import typer
 
-from rag_pipeline.cli.application import app
-from rag_pipeline.settings import Settings
+from rag_pipeline.cli.application import app, enter_project
 
 HostOption = Annotated[
     str, typer.Option(help="Address to listen on; any but this machine's own needs tokens.")
 ]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 = any free one.")]
-
-
-def _settings() -> Settings:
-    """Return the settings; relative paths are the project folder's."""
-    settings = Settings.load()
-    os.chdir(settings.project_dir)
-    return settings
 
 
 @app.command()
@@ -46,7 +37,7 @@ def serve(
         if open_browser:
             webbrowser.open(url)
 
-    settings = _settings()
+    settings = enter_project()
     with page_application(settings, host) as application:
         run(application, bind(host, port), ready)
 
@@ -62,8 +53,9 @@ def mcp(
         list[str] | None,
         typer.Option(
             "--as",
-            help="Without --http: read what this principal may, such as user:kim. May be given "
-            "more than once; default: everything.",
+            metavar="PRINCIPAL",
+            help="Without --http: only what this principal may read, such as user:kim. Give it "
+            "more than once for the groups of a user. Default: everything, or as [security] says.",
         ),
     ] = None,
 ) -> None:
@@ -82,7 +74,7 @@ def mcp(
     check_installed()
     from rag_pipeline.agents import running
 
-    settings = _settings()
+    settings = enter_project()
     if not http:
         running.serve_pipe(settings, tuple(principal) if principal else None)
         return

@@ -49,14 +49,7 @@ def chunk_file(file: Path, settings: Settings) -> Chunking:
     marks.append(time.perf_counter())
     structured = infer_structure(parsed.blocks, settings.structure)
     marks.append(time.perf_counter())
-    embedder = create_embedder(settings.embedding, settings.data_path / "models")
-    chunks = chunk(
-        structured,
-        settings.chunking,
-        embedder.count_tokens,
-        title=parsed.title,
-        embed=embedder.embed_documents,
-    )
+    chunks = chunk_structured(structured, settings, parsed.title)
     marks.append(time.perf_counter())
     took = [after - before for before, after in itertools.pairwise(marks)]
     return Chunking(
@@ -67,6 +60,20 @@ def chunk_file(file: Path, settings: Settings) -> Chunking:
         strategy=settings.chunking.strategy,
         seconds=dict(zip(("parse", "structure", "chunk"), took, strict=True)),
         chunks=chunks,
+    )
+
+
+def chunk_structured(
+    structured: pd.DataFrame, settings: Settings, title: str | None
+) -> pd.DataFrame:
+    """Chunk a StructuredBlocks frame with the settings' model; return a Chunks frame."""
+    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    return chunk(
+        structured,
+        settings.chunking,
+        embedder.count_tokens,
+        title=title,
+        embed=embedder.embed_documents,
     )
 
 

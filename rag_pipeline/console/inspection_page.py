@@ -23,11 +23,10 @@ from typing import IO, Any
 
 import pandas as pd
 
-from rag_pipeline.chunking import chunk
+from rag_pipeline.console.chunks import chunk_structured
 from rag_pipeline.console.inspection_links import chunks_of_blocks
 from rag_pipeline.console.inspection_pictures import Picture, pictures_of
 from rag_pipeline.console.output import counted, counting, err
-from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import RagError
 from rag_pipeline.frames import ROLE_COLORS, ROLES, SECTION
 from rag_pipeline.parsing import ParsedDocument, parse_file
@@ -84,14 +83,7 @@ def _inspect(file: Path, settings: Settings) -> Inspected:
     with err.status("reading …"):
         parsed = parse_file(file, settings.parsing, document=file.name)
         structured = infer_structure(parsed.blocks, settings.structure)
-        embedder = create_embedder(settings.embedding, settings.data_path / "models")
-        chunks = chunk(
-            structured,
-            settings.chunking,
-            embedder.count_tokens,
-            title=parsed.title,
-            embed=embedder.embed_documents,
-        )
+        chunks = chunk_structured(structured, settings, parsed.title)
     return Inspected(file, parsed, structured, chunks[chunks["kind"] != SECTION])
 
 

@@ -18,11 +18,16 @@ def settings_table() -> str:
     )
 
 
+def replace_table(page: Path, table: str) -> None:
+    """Replace the table at the end of a page; the text above it stays."""
+    text = page.read_text(encoding="utf-8")
+    head = text[: text.index(table.splitlines()[0])]
+    page.write_text(head + table, encoding="utf-8")
+
+
 def main() -> None:
-    """Replace the table at the end of the page; the text above it stays."""
-    text = SETTINGS_PAGE.read_text(encoding="utf-8")
-    head = text[: text.index(HEADER.splitlines()[0])]
-    SETTINGS_PAGE.write_text(head + settings_table(), encoding="utf-8")
+    """Renew the page's table."""
+    replace_table(SETTINGS_PAGE, settings_table())
 
 
 if __name__ == "__main__":
