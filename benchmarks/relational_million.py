@@ -73,9 +73,7 @@ def measure(context: SyncContext, url: str, lines: int) -> dict[str, Any]:
     took = time.perf_counter() - start[0], time.process_time() - start[1]
     assert (first.rows, first.new) == (orders, orders)
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(
-            "UPDATE order_lines SET quantity = 99 WHERE order_id = 7 AND line_number = 3"
-        )
+        connection.execute(CHANGE)
     start = time.perf_counter(), time.process_time()
     second = sync_relational(context, source)
     again = time.perf_counter() - start[0], time.process_time() - start[1]

@@ -31,7 +31,7 @@ class SecondEngine:
         self.pages_read: list[int] = []
         self.pages_left: list[int] = []
         self.is_installed = True
-        self.is_refused = False
+        self._is_tried = False
         self._document: Any = None
 
     def mend(self, content: PageContent) -> None:
@@ -54,22 +54,17 @@ class SecondEngine:
             self.pages_left.append(content.number)
 
     def _words(self, content: PageContent) -> list[Word]:
-        if self._document is None and self.is_installed and not self.is_refused:
-            try:
-                engine = importlib.import_module("pdf_oxide")
-            except ImportError:
-                self.is_installed = False
-                return []
-            try:
-                self._document = engine.PdfDocument(str(self.path))
-            except (KeyboardInterrupt, SystemExit, MemoryError):
-                raise
-            except BaseException:  # a panic of the engine is no `Exception`
-                self.is_refused = True
-        if self._document is None:
-            return []
         try:
+            if not self._is_tried:
+                self._is_tried = True
+                engine = importlib.import_module("pdf_oxide")
+                self._document = engine.PdfDocument(str(self.path))
+            if self._document is None:
+                return []
             found = self._document.extract_words(content.number - 1)
+        except ImportError:
+            self.is_installed = False
+            return []
         except (KeyboardInterrupt, SystemExit, MemoryError):
             raise
         except BaseException:  # a panic of the engine is no `Exception`

@@ -107,8 +107,8 @@ class RowLanding:
                 continue
             unique = self.duplicates.take(row.source_hash, entity, matrix)
             copy = Copy(row.key, unique.originals, len(entity.texts) - len(unique.kept))
-            before = self.copies.pop(row.uri, None)
-            report.duplicates += copy.left_out - (before.left_out if before else 0)
+            earlier = self.copies.pop(row.uri, None)
+            report.duplicates += copy.left_out - (earlier.left_out if earlier else 0)
             if copy.originals:
                 self.copies[row.uri] = copy
             etag = replace(row.etag, originals=unique.originals)

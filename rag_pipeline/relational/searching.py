@@ -115,29 +115,25 @@ class RowSearcher(Searcher):
     ) -> list[SearchResult]:
         """Give results of rows the columns of their root row as they are now."""
         owners = {name: one for one in databases for name in one.names}
+        places = [_root_of(result, owners) for result in results]
         wanted: dict[tuple[str, str], dict[str, None]] = {}
-        for result in results:
-            if place := _root_of(result, owners):
-                source, table, key = place
-                wanted.setdefault((source, table), {})[key] = None
-        current: dict[tuple[str, str, str], dict[str, str]] = {}
+        for source, table, key in filter(None, places):
+            wanted.setdefault((source, table), {})[key] = None
+        current: dict[tuple[str, str, str], dict[str, str] | None] = {}
         for (source, table), keys in wanted.items():
             try:
                 rows = _rows(owners[source], owners[source].schema.tables[table], list(keys))
             except RagError as error:
                 notes.append(f"relational source {source}: {error}")
-                wanted = {place: k for place, k in wanted.items() if place != (source, table)}
-                continue
-            current |= {(source, table, key): row for key, row in rows.items()}
+            else:
+                current |= {(source, table, key): rows.get(key) for key in keys}
         enriched = []
-        for result in results:
-            place = _root_of(result, owners)
-            if place and place[:2] in wanted:
-                row = current.get(place)
+        for result, place in zip(results, places, strict=True):
+            if place in current:
+                row = current[place]
                 if row is None:
                     notes.append(f"{result.title} is gone from the database since the last sync")
-                metadata = {**result.metadata, ROW: row}
-                enriched.append(replace(result, metadata=metadata))
+                enriched.append(replace(result, metadata={**result.metadata, ROW: row}))
             else:
                 enriched.append(result)
         return enriched
