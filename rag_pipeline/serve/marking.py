@@ -32,9 +32,15 @@ class Marker:
         self._weights = {
             lexeme: weight for lexeme, weight in weights.items() if lexeme not in _FUNCTION_WORDS
         }
+        self._known: dict[str, bool] = {}
 
     def hits(self, word: str) -> bool:
         """Tell whether one word, as a text writes it, is one of the query's."""
+        if word not in self._known:
+            self._known[word] = self._is_hit(word)
+        return self._known[word]
+
+    def _is_hit(self, word: str) -> bool:
         if word.strip(".,;:!?()\"'").lower() in _FUNCTION_WORDS:
             return False
         least = _STRONG if _HANGUL.search(word) else 0.0
@@ -48,15 +54,11 @@ class Marker:
         """Return the places of the words hit, in order."""
         if not self._weights:
             return []
-        known: dict[str, bool] = {}
-        found = []
-        for match in _WORD.finditer(text):
-            word = match[0]
-            if word not in known:
-                known[word] = self.hits(word)
-            if known[word]:
-                found.append(_without_punctuation(match.start(), word))
-        return found
+        return [
+            _without_punctuation(match.start(), match[0])
+            for match in _WORD.finditer(text)
+            if self.hits(match[0])
+        ]
 
 
 def _without_punctuation(start: int, word: str) -> Span:

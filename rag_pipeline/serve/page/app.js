@@ -36,7 +36,7 @@ const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${numbe
 const pages = (place) =>
   place.page_start === place.page_end
     ? `page ${place.page_start}`
-    : `pages ${place.page_start}–${place.page_end}`;
+    : `page ${place.page} of ${place.page_start}–${place.page_end}`;
 const nameOf = (detail) => CLAUSES[detail.clause] || detail.clause;
 const classOf = (detail) => (detail.clause in CLAUSES ? `c-${detail.clause}` : "c-words");
 
