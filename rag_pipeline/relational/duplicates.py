@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from rag_pipeline.relational.addresses import SHORT_HASH, root_of
 from rag_pipeline.relational.chunks import EntityChunks
 from rag_pipeline.settings import RelationalSettings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.queries import queries
 
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
-SHORT_HASH = 16
-"""Digits of a row's hash that name it as an original."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Duplicates:
         self._of_row: dict[str, list[bytes]] = {}
         """The same by row: looking through all texts for a row's own would take a scan a row."""
         self._vectors = _Group()
-        root = f"relational:{settings.name}"
+        root = root_of(settings)
         if self._how == "keep":
             return
         with database.connection() as connection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -12,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.errors import EmbeddingError
+from rag_pipeline.relational.addresses import hash_of, root_of
 from rag_pipeline.relational.chunks import EntityChunks
 from rag_pipeline.relational.duplicates import Duplicates
 from rag_pipeline.relational.reading import Record
@@ -28,7 +28,6 @@ from rag_pipeline.sync.spending import Ledger
 
 ROWS_TOGETHER = 50
 """Root rows written in one transaction, and embedded together."""
-ROOT_PREFIX = "relational:"
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,6 @@ class Copy:
     """The other rows, by the beginnings of their hashes."""
     left_out: int = 0
     """Chunks that this sync has left out."""
-
-
-def hash_of(uri: str) -> str:
-    """Return the document's key of a row: rows are named, not addressed by their content."""
-    return hashlib.sha256(uri.encode()).hexdigest()
 
 
 class RowLanding:
@@ -160,8 +154,3 @@ class RowLanding:
             lexeme_counts=counts,
             embeddings=matrix[kept],
         )
-
-
-def root_of(settings: RelationalSettings) -> str:
-    """Return the name that a relational source has in the table `source`."""
-    return f"{ROOT_PREFIX}{settings.name}"

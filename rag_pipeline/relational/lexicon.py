@@ -63,7 +63,7 @@ class Lexicon:
     def _korean(self, word: str) -> str:
         concept = self._by_form.get(units(word))
         forms = self.nouns.get(concept or "", [])
-        return next((form for form in forms if _is_hangul(form)), word)
+        return next((form for form in forms if is_hangul(form)), word)
 
 
 @lru_cache(maxsize=1)
@@ -81,7 +81,8 @@ def stem(word: str) -> str:
     return str(_stemmer.stemWord(_IRREGULAR.get(lowered, lowered)))
 
 
-_UNIT = re.compile(r"[가-힣]|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]")
+UNIT = re.compile(r"[가-힣]|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]")
+"""A word, a number, one Korean syllable, a sign of arithmetic."""
 
 
 def units(text: str) -> tuple[str, ...]:
@@ -90,8 +91,9 @@ def units(text: str) -> tuple[str, ...]:
     >>> units("Unit prices"), units("주문 수")
     (('unit', 'price'), ('주', '문', '수'))
     """
-    return tuple(stem(match) for match in _UNIT.findall(text))
+    return tuple(stem(match) for match in UNIT.findall(text))
 
 
-def _is_hangul(text: str) -> bool:
+def is_hangul(text: str) -> bool:
+    """Whether any of it is Korean."""
     return bool(re.search("[가-힣]", text))

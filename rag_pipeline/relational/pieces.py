@@ -7,7 +7,6 @@ the question one that is not computed; nothing is skipped silently.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +14,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from rag_pipeline.relational.lexicon import Lexicon, stem, units
+from rag_pipeline.relational.lexicon import UNIT, Lexicon, stem, units
 
 PieceKind = Literal["operator", "noun", "value", "number", "filler", "particle", "unknown"]
-_UNIT = re.compile(r"[가-힣]|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]")
 _CLOSING = ")]}\"'”’』」"
 """A particle leans on the word before it across these."""
 MAX_UNITS = 150
@@ -64,7 +62,7 @@ class Span:
 def cut_units(question: str) -> list[Unit]:
     """Return the units of a question."""
     found: list[Unit] = []
-    for match in _UNIT.finditer(question):
+    for match in UNIT.finditer(question):
         between = question[found[-1].end : match.start()] if found else " "
         glued = not between.strip(_CLOSING)
         found.append(Unit(stem(match.group()), match.start(), match.end(), glued))

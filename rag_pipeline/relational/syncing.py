@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import Engine
 
@@ -27,19 +26,18 @@ from rag_pipeline.errors import (
     SettingsError,
     StoreError,
 )
-from rag_pipeline.relational.chunks import Chunker
-from rag_pipeline.relational.connecting import open_engine, reading
-from rag_pipeline.relational.duplicates import SHORT_HASH
-from rag_pipeline.relational.landing import (
+from rag_pipeline.relational.addresses import (
     ROOT_PREFIX,
-    ChangedRow,
-    Copy,
-    RowLanding,
+    SHORT_HASH,
     hash_of,
     root_of,
+    uri_of,
 )
+from rag_pipeline.relational.chunks import Chunker
+from rag_pipeline.relational.connecting import open_engine, reading
+from rag_pipeline.relational.landing import ChangedRow, Copy, RowLanding
 from rag_pipeline.relational.lexicon import Lexicon
-from rag_pipeline.relational.reading import Batch, Record, read_batch, read_keys
+from rag_pipeline.relational.reading import Batch, read_batch, read_keys
 from rag_pipeline.relational.rendering import Renderer
 from rag_pipeline.relational.report import RelationalReport
 from rag_pipeline.relational.schema import read_schema
@@ -51,7 +49,7 @@ from rag_pipeline.relational.signatures import (
     times_tree,
 )
 from rag_pipeline.relational.tree import Node, build_tree
-from rag_pipeline.relational.views import Viewer, key_text
+from rag_pipeline.relational.views import Viewer
 from rag_pipeline.settings import RelationalSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.queries import queries
@@ -160,11 +158,6 @@ def forget_relational(database: Database, settings: Settings) -> int:
             queries.disown_relational_source(connection, name=name)
             removed += len(uris)
     return removed
-
-
-def uri_of(settings: RelationalSettings, record: Record) -> str:
-    """Return the address of a root row: `relational:SOURCE/TABLE/KEY`."""
-    return f"{root_of(settings)}/{record.table}/{quote(key_text(record.key), safe='|')}"
 
 
 def _made_by(settings: RelationalSettings, renderer: Renderer) -> str:

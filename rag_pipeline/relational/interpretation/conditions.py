@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rag_pipeline.relational.interpretation.question import Question, is_hangul
+from rag_pipeline.relational.interpretation.question import Question
 from rag_pipeline.relational.joins import JoinTree, NotComputableError, paths_from
+from rag_pipeline.relational.lexicon import is_hangul
 from rag_pipeline.relational.mentions import Mention, Place
 from rag_pipeline.relational.pieces import Piece
 from rag_pipeline.relational.query import Condition

@@ -140,8 +140,3 @@ class Question:
     def is_declared_flag(self, place: Place) -> bool:
         """Whether it is declared as yes or no."""
         return is_flag(self.schema.tables[place[0]].column(place[1]))
-
-
-def is_hangul(text: str) -> bool:
-    """Whether any of it is Korean."""
-    return any("가" <= letter <= "힣" for letter in text)

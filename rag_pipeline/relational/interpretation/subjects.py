@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rag_pipeline.relational.interpretation.amounts import single_column
-from rag_pipeline.relational.interpretation.question import SUPERLATIVES, Question, is_hangul
+from rag_pipeline.relational.interpretation.question import SUPERLATIVES, Question
 from rag_pipeline.relational.joins import NotComputableError
+from rag_pipeline.relational.lexicon import is_hangul
 from rag_pipeline.relational.mentions import Mention
 
 
