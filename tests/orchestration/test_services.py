@@ -121,6 +121,19 @@ def test_a_bad_key_ends_the_sync_at_once(
     assert document.status == "pending", "it is no fault of the document"
 
 
+def test_a_service_that_is_down_ends_the_sync(
+    service: ProviderServer, sync_with: SyncWith, database: Database, manuals: Path
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    service.always.status = 503
+    assert "openai cannot be used now" in (sync_with().aborted or "")
+    with database.connection() as connection:
+        (document,) = list_documents(connection)
+    assert document.status == "pending", "it is no fault of the document"
+    service.reset()
+    assert sync_with().documents_done == 1
+
+
 def test_a_dry_run_and_the_limit_of_cost_send_nothing(
     service: ProviderServer,
     sync_with: SyncWith,
