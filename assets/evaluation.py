@@ -1,7 +1,6 @@
 """The asset `retrieval_evaluation`: retrieval measured on known questions, and its checks."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -44,7 +43,7 @@ def retrieval_evaluation(
         current_settings,
         evaluate,
         read_questions,
-        write_report,
+        save_evaluation,
     )
 
     loaded = settings.load()
@@ -59,15 +58,8 @@ def retrieval_evaluation(
     with database.open() as store:
         (evaluation,) = evaluate(store, questions, [current_settings(loaded)])
     thresholds = check_thresholds(evaluation, loaded.evaluation)
-    report = loaded.data_path / "evaluation" / "report.html"
-    report.parent.mkdir(parents=True, exist_ok=True)
-    html = write_report(
-        [evaluation],
-        questions_name=path.name,
-        made_at=datetime.now(UTC),
-        thresholds=thresholds,
-    )
-    report.write_text(html, encoding="utf-8")
+    report = loaded.report_path
+    save_evaluation(report, [evaluation], thresholds, path.name)
     for threshold in thresholds:
         context.log.info(str(threshold))
     yield dg.MaterializeResult(

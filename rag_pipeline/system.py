@@ -79,7 +79,10 @@ class RagSystem:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         self.settings = Settings.load(folder, **settings)
-        self.database = Database.open(self.settings).for_readers(principals)
+        database = Database.open(self.settings)
+        self.database = database.for_readers(principals)
+        # Who was not named, but restricted by the settings alone, may name others.
+        self._lent = database if principals is None else self.database
         self._embedder = create_embedder(
             self.settings.embedding, self.settings.data_path / "models"
         )
@@ -90,10 +93,10 @@ class RagSystem:
         """Return this knowledge base as other principals see it, with the same models.
 
         Cheap, for a server that asks for many. Close this one at the end, not what is returned.
-        Raises `StoreError` on one that is restricted itself.
+        Raises `StoreError` on one that was opened for principals itself.
         """
         other = copy(self)
-        other.database = self.database.for_readers(principals)
+        other.database = other._lent = self._lent.for_readers(principals)
         other._searcher = self._searcher.reading_from(other.database)
         return other
 

@@ -55,12 +55,12 @@ class Notes:
         _write(folder / name, _markdown(title, text, bearer))
         try:
             # Without waiting: a sync may take hours, and takes the note in once it is known.
-            with self._system.database.sync_lock():
+            with self._system.database.whole.sync_lock():
                 pass
         except SyncLockedError:
             # The folder may be new.
             root = replace(given_root(folder), tags=(TAG,), readers=readers)
-            with self._system.database.connection() as connection:
+            with self._system.database.whole.connection() as connection:
                 register_roots(connection, [root])
             return name, False, "a sync is running; the next one takes the note in"
         try:

@@ -42,6 +42,13 @@ class Citation:
     """Page and box (0..1 of the page, origin top left) of everything that the chunk is made of."""
     pages: Sequence[int] = ()
     """The chunk's pages, the one with most of the question's words first."""
+    source_hash: str = ""
+    """Names the document beyond doubt."""
+
+    @property
+    def page(self) -> int:
+        """The page to look at."""
+        return self.pages[0] if self.pages else self.page_start
 
     @classmethod
     def of(cls, number: int, marker: str, result: SearchResult) -> Citation:
@@ -57,6 +64,7 @@ class Citation:
             result.chunk_id,
             result.regions,
             result.pages,
+            result.source_hash,
         )
 
 

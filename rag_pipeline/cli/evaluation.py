@@ -70,17 +70,16 @@ def run(
 
     Example: rag eval run samples/questions.jsonl --variant "words: search.weights.vector=0"
     """
-    from datetime import UTC, datetime
 
     from rag_pipeline.console import evaluation as console
-    from rag_pipeline.console.output import counting, err, print_json, to_json
+    from rag_pipeline.console.output import counting, err, print_json
     from rag_pipeline.evaluation import (
         check_thresholds,
         current_settings,
         evaluate,
         parse_variant,
         read_questions,
-        write_report,
+        save_evaluation,
     )
 
     # Before the commands' folder becomes the project's.
@@ -101,21 +100,10 @@ def run(
         with counting("questions", total, not as_json) as advance:
             evaluations = evaluate(database, asked, variants, answers=answers, on_question=advance)
     thresholds = check_thresholds(evaluations[0], settings.evaluation)
-    target = target or settings.data_path / "evaluation" / "report.html"
-    text = write_report(
-        evaluations,
-        questions_name=path.name,
-        made_at=datetime.now(UTC),
-        thresholds=thresholds,
-    )
-    _write(target, text)
-    passed = {one.name: one.passed for one in thresholds}
-    measured = [console.as_plain(evaluation) for evaluation in evaluations]
-    figures = {"questions_name": path.name, "thresholds": passed, "settings": measured}
-    # Beside the report: what the page of `rag serve` shows.
-    _write(target.with_name(f"{target.name}.json"), to_json(figures))
+    target = target or settings.report_path
+    figures = save_evaluation(target, evaluations, thresholds, path.name)
     if as_json:
-        print_json({"report": target, "thresholds": passed, "settings": measured})
+        print_json({"report": target, **figures})
     else:
         console.print_evaluation(evaluations, thresholds, target)
     if check and not all(one.passed for one in thresholds):
@@ -139,6 +127,7 @@ def generate(
     from rag_pipeline.chat import create_chat
     from rag_pipeline.console.output import counted, counting, out, print_json, safe
     from rag_pipeline.evaluation import draft_questions
+    from rag_pipeline.evaluation.saving import write_file
 
     target = output.resolve()
     if target.exists():
@@ -154,7 +143,7 @@ def generate(
                 database, settings, chat, count, seed=seed, on_question=advance
             )
     lines = [json.dumps(draft, ensure_ascii=False) + "\n" for draft in drafts]
-    _write(target, "".join(lines))
+    write_file(target, "".join(lines))
     if as_json:
         print_json({"file": target, "questions": drafts})
     else:
@@ -167,12 +156,3 @@ def _configured(settings: Settings) -> Path:
             "no questions are given", hint="name a file, or set evaluation.questions in rag.toml"
         )
     return (settings.project_dir / settings.evaluation.questions).resolve()
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file, its folder too. Raises `SourceError`."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be written: {error.strerror}") from error

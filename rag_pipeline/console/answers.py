@@ -60,8 +60,7 @@ def print_foot(answer: Answer) -> None:
 def _place(place: Citation) -> str:
     box = ""
     if place.regions:
-        page = place.pages[0] if place.pages else place.page_start
-        region = next((one for one in place.regions if one["page"] == page), place.regions[0])
+        region = next((one for one in place.regions if one["page"] == place.page), place.regions[0])
         corners = ", ".join(f"{region[edge]:.2f}" for edge in ("x0", "y0", "x1", "y1"))
         box = f", box ({corners})"
     return (

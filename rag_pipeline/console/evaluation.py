@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -49,25 +48,6 @@ def print_evaluation(
         mark = "[green]passed[/]" if threshold.passed else "[red]failed[/]"
         out.print(f"{mark} {safe(threshold)}")
     out.print(f"report  {safe(report)}")
-
-
-def as_plain(evaluation: Evaluation) -> dict[str, Any]:
-    """Return an evaluation as plain values, for JSON."""
-    return {
-        "setting": evaluation.variant.name,
-        "changes": evaluation.variant.changes,
-        "measures": evaluation.by_group,
-        "latency_ms": {
-            stage: {"p50": p50, "p95": p95} for stage, (p50, p95) in evaluation.latency.items()
-        },
-        "judged": evaluation.judged,
-        "differences": evaluation.differences,
-        "misses": [
-            {"id": one.question.id, "rank": one.rank, "found": one.found[:5]}
-            for one in evaluation.misses
-        ],
-        "questions": evaluation.by_question,
-    }
 
 
 def _table(evaluations: Sequence[Evaluation]) -> Table:

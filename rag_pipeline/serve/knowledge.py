@@ -12,7 +12,6 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_pipeline.answering import Answer, AnswerStream
-from rag_pipeline.answering.answer import Citation
 from rag_pipeline.frames import TRAIL_SEPARATOR
 from rag_pipeline.serve import replies
 from rag_pipeline.serve.marking import Marker
@@ -209,31 +208,16 @@ class Knowledge:
         return len(current_plan(self.settings, self.system.database).stale)
 
     def _answer_reply(self, answer: Answer) -> replies.AnswerReply:
-        hashes = self._hashes(answer.citations)
         return replies.AnswerReply.model_validate(
             {
                 **vars(answer),
-                "citations": [
-                    {
-                        **vars(one),
-                        "source_hash": hashes.get(one.chunk_id),
-                        "page": one.pages[0] if one.pages else one.page_start,
-                    }
-                    for one in answer.citations
-                ],
+                "citations": [{**vars(one), "page": one.page} for one in answer.citations],
                 "quotes": [
                     {"text": one.text, "score": float(one.score), "number": one.citation.number}
                     for one in answer.quotes
                 ],
             }
         )
-
-    def _hashes(self, citations: list[Citation]) -> dict[int, str]:
-        """Return the documents of cited chunks; one may have been replaced meanwhile."""
-        wanted = {one.chunk_id for one in citations}
-        with self.system.database.connection() as connection:
-            places = {one: queries.locate_chunk(connection, chunk_id=one) for one in wanted}
-        return {chunk_id: place[0] for chunk_id, place in places.items() if place}
 
     def _headings(self, document: StoredDocument) -> list[replies.OutlineEntry]:
         fingerprint = document.fingerprints.get(STRUCTURE)

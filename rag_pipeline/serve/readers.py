@@ -29,7 +29,7 @@ class Readers:
         return Knowledge(whole if named is None else whole.reading_as(named))
 
     def whole(self) -> RagSystem:
-        """Return the knowledge base without any restriction, for what is written.
+        """Return the knowledge base as the settings open it; what it writes is not bound.
 
         Raises `DatabaseUnavailableError`.
         """
@@ -50,11 +50,10 @@ def _open(settings: Settings) -> RagSystem:
     """Open the whole; each request is restricted by itself, so that one pool serves all."""
     given = {name: getattr(settings, name) for name in type(settings).model_fields}
     folder = given.pop("project_dir")
-    given["security"] = settings.security.model_copy(update={"enabled": False})
     system = RagSystem(folder, **given)
-    if settings.security.enabled or _names_principals(settings):
+    if _names_principals(settings):
         try:
-            with system.database.connection() as connection:
+            with system.database.whole.connection() as connection:
                 ensure_roles(connection)
         except BaseException:
             system.close()

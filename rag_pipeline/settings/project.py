@@ -210,6 +210,11 @@ class Settings(BaseSettings):
         return (self.project_dir / self.data_dir).resolve()
 
     @property
+    def report_path(self) -> Path:
+        """Report of the last evaluation; its figures lie beside it, as `….json`."""
+        return self.data_path / "evaluation" / "report.html"
+
+    @property
     def artifacts_location(self) -> str:
         """Folder or URL of the stage frames."""
         return self.artifacts_url or str(self.data_path / "artifacts")

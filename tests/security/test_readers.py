@@ -269,6 +269,16 @@ def test_a_sync_applies_readers_and_nothing_else(
         assert seen("user:kim") == {"pump.md"}
         assert seen("group:staff") == {"valve.md"}
         assert seen("user:x") == set()
+    # What the settings alone restrict may be asked for others; what was opened for others may not.
+    with RagSystem(place, database_url=url, security=SecuritySettings(enabled=True)) as system:
+        assert system.search("pump valve").results == []
+        assert seen("user:kim") == {"pump.md"}
+        assert seen("group:staff") == {"valve.md"}
+    with (
+        RagSystem(place, database_url=url, principals=["user:kim"]) as system,
+        pytest.raises(StoreError),
+    ):
+        seen("group:staff")
 
 
 def test_a_store_of_before(server_url: str) -> None:
