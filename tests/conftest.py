@@ -27,6 +27,7 @@ from rag_pipeline.store.migrations import apply_migrations, create_database
 PROJECT_DIR = Path(__file__).parents[1]
 SAMPLES_DIR = PROJECT_DIR / "samples"
 TEMPLATE = "rag_template"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @pytest.fixture(autouse=True)
@@ -132,3 +133,20 @@ def bench_data() -> Path:
 
 def _with_database(url: str, name: str) -> str:
     return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The machine's Chromium, driven by Playwright.
+
+    For one module: while Playwright runs, its thread's event loop is taken.
+    """
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"no browser found ({', '.join(BROWSERS)})")
+    with sync_api.sync_playwright() as playwright:
+        # Its own sandbox needs rights that containers do not give.
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -162,6 +162,9 @@ def test_pictures_keep_to_the_budget(tmp_path: Path) -> None:
 
 
 def test_in_a_browser(browser: Any, manual: Path, settings: Settings) -> None:
+    # Never `wait_for_function`: what it evaluates again and again, the page's policy refuses.
+    from playwright.sync_api import expect
+
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     page.set_default_timeout(8000)
     faults: list[str] = []
@@ -191,12 +194,12 @@ def test_in_a_browser(browser: Any, manual: Path, settings: Settings) -> None:
 
     # Pages by keys; a role switched off; the outline leads to its page.
     page.keyboard.press("j")
-    page.wait_for_function("document.getElementById('page').value === '2'")
+    expect(page.locator("#page")).to_have_value("2")
     page.locator("[data-role=heading]").uncheck()
     assert page.locator("#p2 .box.r-heading").first.is_hidden()
     page.keyboard.press("ArrowRight")
     page.locator("nav a").first.click()
-    page.wait_for_function("document.getElementById('page').value === '1'")
+    expect(page.locator("#page")).to_have_value("1")
     page.locator("[data-switch=order]").check()
     assert page.locator("#p1 .number").first.is_visible()
     page.set_viewport_size({"width": 390, "height": 800})

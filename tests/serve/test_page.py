@@ -15,22 +15,8 @@ from rag_pipeline.settings import Settings
 from tests.conftest import PROJECT_DIR
 
 SCREENSHOTS = PROJECT_DIR / "tests" / "screenshots"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 60_000
 """Milliseconds; the first search loads the model."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if program is None:
-        pytest.skip(f"no browser found ({', '.join(BROWSERS)})")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        # Its own sandbox needs rights that containers do not give.
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
