@@ -9,6 +9,7 @@ from rag_pipeline.analysis.analyzer import (
     query_lexemes,
     query_weights,
 )
+from rag_pipeline.analysis.names import name_lexemes, name_query_weights
 from rag_pipeline.analysis.search_vector import (
     SearchVector,
     to_search_vector,
@@ -22,6 +23,8 @@ __all__ = [
     "analyze",
     "analyze_batch",
     "count_positions",
+    "name_lexemes",
+    "name_query_weights",
     "query_lexemes",
     "query_weights",
     "to_search_vector",

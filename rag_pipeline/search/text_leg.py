@@ -1,8 +1,8 @@
 """The text leg: words by exact BM25, and clauses for phrases and corrected words beside them.
 
 A chunk's score in this leg is the weighted sum of its clauses: phrase in the breadcrumb trail,
-phrase in the text, words, corrected words. Each is at most 1: a phrase is there or not, and BM25 is
-taken as a part of the most that the query's words could give.
+phrase in the text, words, corrected words, words in the file's name. Each is at most 1: a phrase is
+there or not, and BM25 is taken as a part of the most that the query's words could give.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rag_pipeline.analysis import query_weights
 from rag_pipeline.search.corrections import Correction, correct
 from rag_pipeline.search.filters import EVERYTHING, Scope, passing
 from rag_pipeline.search.fusion import Clause, LegHit
+from rag_pipeline.search.names import NamedChunks, named_chunks
 from rag_pipeline.search.phrases import Phrase, quoted, trail_positions
 from rag_pipeline.search.postings import (
     K1,
@@ -90,8 +91,11 @@ def text_leg(
         fuzzy = _fuzzy_words(connection, corrections, languages, words, corpus)
     if not words.factors and not fuzzy.factors:
         return TextFound(corrections=corrections)
-    search = _Search(connection, corpus, clauses, words, fuzzy, phrase)
-    search.unknown = _unknown_share(weights, frequencies, corrections, corpus)
+    named = None
+    if clauses.file_name:
+        named = named_chunks(connection, query, languages, corpus)
+    unknown = _unknown_share(weights, frequencies, corrections, corpus)
+    search = _Search(connection, corpus, clauses, words, fuzzy, phrase, named, unknown)
     return TextFound(
         search.best(limit, scope, has_dead), corrections, fuzzy.factors | words.factors
     )
@@ -153,7 +157,8 @@ class _Search:
     words: _Words
     fuzzy: _Words
     phrase: Phrase | None
-    unknown: float = 0.0
+    named: NamedChunks | None
+    unknown: float
 
     def best(self, limit: int, scope: Scope, has_dead: bool) -> list[LegHit]:
         """Return the `limit` best chunks with their clauses."""
@@ -162,10 +167,14 @@ class _Search:
         fuzzy = Scores(self.corpus) if self.fuzzy.factors else None
         covered = self._score(scores, fuzzy, read)
         ceiling = self._ceiling()
-        # Both clauses are parts of the same ceiling: only their weights matter for the order.
+        # The clauses are parts of the same ceiling: only their weights matter for the order.
         total = scores.values
         if fuzzy is not None:
             total = total + fuzzy.values * np.float32(self.clauses.fuzzy / self.clauses.words)
+        names = self._names(scores)
+        if names is not None:
+            weight = np.float32(self.clauses.file_name / self.clauses.words)
+            total = np.where(total > 0, total + weight * names, total)
         if scope.chunk_ids is not None:
             total = _only(total, scores.places_of(np.asarray(scope.chunk_ids, dtype=np.int64)))
         count = max(limit, RECOUNTED) if unread else limit
@@ -176,16 +185,23 @@ class _Search:
         ids = scores.chunk_ids(places)
         raw_words = scores.values[places].astype(np.float64)
         raw_fuzzy = fuzzy.values[places].astype(np.float64) if fuzzy else np.zeros(len(places))
+        raw_names = np.zeros(len(places)) if names is None else names[places].astype(np.float64)
         if unread:
             raw_words += self._recounted(ids, unread)
         phrases = self._phrases(scores.chunk_ids(with_phrase))
-        by_words = self.clauses.words * raw_words + self.clauses.fuzzy * raw_fuzzy
+        by_words = (
+            self.clauses.words * raw_words
+            + self.clauses.fuzzy * raw_fuzzy
+            + self.clauses.file_name * raw_names
+        )
         # Those with the phrase, and of the others no more than are returned.
         best = set(ids[np.argsort(-by_words, kind="stable")[: limit + len(phrases)]].tolist())
-        rows = zip(ids.tolist(), raw_words.tolist(), raw_fuzzy.tolist(), strict=True)
+        rows = zip(
+            ids.tolist(), raw_words.tolist(), raw_fuzzy.tolist(), raw_names.tolist(), strict=True
+        )
         hits = [
-            self._hit(chunk_id, word, near, phrases.get(chunk_id, (False, False)), ceiling)
-            for chunk_id, word, near in rows
+            self._hit(chunk_id, word, near, name, phrases.get(chunk_id, (False, False)), ceiling)
+            for chunk_id, word, near, name in rows
             if chunk_id in best or chunk_id in phrases
         ]
         hits = [hit for hit in hits if hit.raw_score > 0]
@@ -224,6 +240,14 @@ class _Search:
             for lexeme, factor in self.fuzzy.factors.items():
                 fuzzy.add(*fuzzy.places(rows.get(lexeme, ())), factor)
         return None if covered is None else covered == len(counted)
+
+    def _names(self, scores: Scores) -> NDArray[np.float32] | None:
+        """Return what the files' names give, by place."""
+        if self.named is None:
+            return None
+        values = np.zeros_like(scores.values)
+        values[scores.places_of(self.named.chunk_ids)] = self.named.scores
+        return values
 
     def _postings(self, lexemes: Sequence[str]) -> dict[str, list[tuple[int, bytes]]]:
         rows: dict[str, list[tuple[int, bytes]]] = {}
@@ -328,7 +352,13 @@ class _Search:
         return found
 
     def _hit(
-        self, chunk_id: int, words: float, fuzzy: float, phrase: tuple[bool, bool], ceiling: float
+        self,
+        chunk_id: int,
+        words: float,
+        fuzzy: float,
+        name: float,
+        phrase: tuple[bool, bool],
+        ceiling: float,
     ) -> LegHit:
         in_trail, in_text = phrase
         parts = [
@@ -336,6 +366,7 @@ class _Search:
             ("phrase_in_text", float(in_text), float(in_text), self.clauses.phrase_in_text),
             ("words", words, words / ceiling, self.clauses.words),
             ("fuzzy", fuzzy, fuzzy / ceiling, self.clauses.fuzzy),
+            ("file_name", name, min(1.0, name / ceiling), self.clauses.file_name),
         ]
         total = sum(weight * part for _, _, part, weight in parts)
         return LegHit(

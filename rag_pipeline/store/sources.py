@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -136,3 +136,15 @@ def apply_changes(
     if orphans:
         queries.mark_statistics_stale(connection)
     return orphans
+
+
+def name_sources(
+    connection: Connection[TupleRow], lexemes_of: Callable[[str], Sequence[str]]
+) -> None:
+    """Write the words of the names of files that have none yet; `lexemes_of` is given the URI."""
+    rows = [
+        {"uri": uri, "lexemes": list(lexemes_of(uri))}
+        for (uri,) in queries.unnamed_sources(connection)
+    ]
+    if rows:
+        queries.name_sources(connection, rows=Jsonb(rows))

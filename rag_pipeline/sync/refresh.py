@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
+from rag_pipeline.analysis import name_lexemes
 from rag_pipeline.embedding import EMBEDDING_VERSION
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings
@@ -20,6 +21,7 @@ from rag_pipeline.store.sources import (
     forget_unconfigured_roots,
     list_roots,
     list_sources,
+    name_sources,
     register_roots,
 )
 from rag_pipeline.sync.contexts import contexts_key
@@ -110,6 +112,7 @@ def refresh_sources(
         orphans = apply_changes(
             connection, changes.upserts, changes.removed_uris, changes.superseded
         )
+        name_sources(connection, name_lexemes)
         hashes = {file.source_hash for file in list_sources(connection)}
     if orphans:
         # After the commit: a frame without a document is harmless, the reverse would be work lost.

@@ -43,18 +43,32 @@ SELECT unnest(:source_hashes::text[])
 ON CONFLICT DO NOTHING;
 
 -- name: upsert_sources(rows)!
-INSERT INTO source (uri, root, source_hash, size, modified_ns, tags, readers, etag)
+-- Rows of databases have no files' names.
+INSERT INTO source (
+    uri, root, source_hash, size, modified_ns, tags, readers, etag, name_lexemes
+)
 SELECT
     row ->> 'uri', row ->> 'root', row ->> 'source_hash', (row ->> 'size')::bigint,
     (row ->> 'modified_ns')::bigint,
     ARRAY(SELECT jsonb_array_elements_text(row -> 'tags')),
     ARRAY(SELECT jsonb_array_elements_text(row -> 'readers')),
-    row ->> 'etag'
+    row ->> 'etag',
+    CASE WHEN starts_with(row ->> 'root', 'relational:') THEN '{}'::text[] END
 FROM jsonb_array_elements(:rows) AS row
 ON CONFLICT (md5(uri)) DO UPDATE
 SET root = excluded.root, source_hash = excluded.source_hash, size = excluded.size,
     modified_ns = excluded.modified_ns, tags = excluded.tags, readers = excluded.readers,
     etag = excluded.etag;
+
+-- name: unnamed_sources()
+-- Index source_unnamed.
+SELECT uri FROM source WHERE name_lexemes IS NULL;
+
+-- name: name_sources(rows)!
+UPDATE source AS s
+SET name_lexemes = ARRAY(SELECT jsonb_array_elements_text(row -> 'lexemes'))
+FROM jsonb_array_elements(:rows) AS row
+WHERE md5(s.uri) = md5(row ->> 'uri');
 
 -- name: delete_sources(uris)!
 DELETE FROM source

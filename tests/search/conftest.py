@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rag_pipeline.analysis import to_search_vectors
+from rag_pipeline.analysis import name_lexemes, to_search_vectors
 from rag_pipeline.frames import Chunks, check
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import EmbeddingSpace, ensure_space
-from rag_pipeline.store.sources import SourceFile, apply_changes
+from rag_pipeline.store.sources import SourceFile, apply_changes, name_sources
 from rag_pipeline.store.statistics import refresh_statistics
 
 DIMENSIONS = 4
@@ -56,6 +56,7 @@ def land_document(
             f"/m/{name}", "/m", source_hash, 1, 1, tags=list(tags), readers=list(readers)
         )
         apply_changes(connection, [file], [])
+        name_sources(connection, name_lexemes)
         landing = Landing(
             source_hash=source_hash,
             title=name,

@@ -145,3 +145,25 @@ def test_distances_by_hand() -> None:
 def test_every_string_one_edit_away_is_at_distance_one(word: str) -> None:
     assert {distance(word, other) for other in one_edit_away(word)} <= {1}
     assert word not in one_edit_away(word)
+
+
+def test_of_equal_texts_the_one_in_the_named_file_comes_first(database_url: str) -> None:
+    database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
+    searcher = Searcher(database, Settings())
+    names = [
+        "ACME_2021_10K.pdf",
+        "ACME_2022_10K.pdf",
+        "BESTBUY_2021_10K.pdf",
+        "BESTBUY_2022_10K.pdf",
+        "CORNING_2022_10K.pdf",
+    ]
+    for name in names:
+        land_document(database, name, ["The working capital is stated here.", "Other matters."])
+    finish(database)
+    found = ask(searcher, "working capital of Best Buy in FY2022").results
+    assert [one.document for one in found] == [names[i] for i in (3, 2, 1, 4, 0)]
+    (name,) = [detail for detail in found[0].details if detail.clause == "file_name"]
+    assert name.raw_score > 0 and name.weight == 2.0
+    assert sum(detail.contribution for detail in found[0].details) == pytest.approx(found[0].score)
+    assert not ask(searcher, "bestbuy").results, "a name by itself finds nothing"
+    database.close()

@@ -246,6 +246,8 @@ def test_functions(stores: Stores) -> None:
             "similar_lexemes(text,integer,integer)",
             "visible_similar_lexemes(text,integer,integer)",
             "visible_chunks_with(jsonpath,integer)",
+            "named_sources(text[],integer)",
+            "visible_named_sources(text[],integer)",
         }
         calls = [
             "known_lexemes(ARRAY['zanzibar', 'airend', 'guilder'])",
@@ -262,6 +264,11 @@ def test_functions(stores: Stores) -> None:
         assert select_all(connection, f"{every} ORDER BY 1") == select_all(
             connection, "SELECT chunk_id FROM chunk ORDER BY 1"
         )
+        for function in ("named_sources", "visible_named_sources"):
+            call = f"{function}(ARRAY['quotation', 'shared', 'manual', 'md'], 100)"
+            hashes = select_all(connection, f"SELECT source_hash FROM {call}")
+            seen = select_all(connection, "SELECT source_hash FROM source")
+            assert hashes and seen is not None and set(hashes) <= set(seen)
     with stores.without.database.connection() as other:
         theirs = other.execute(
             "SELECT lexeme, sum(chunk_count)::integer FROM posting GROUP BY 1 ORDER BY lexeme"

@@ -7,6 +7,7 @@ const CLAUSES = {
   phrase_in_text: "phrase in text",
   words: "words",
   fuzzy: "corrected words",
+  file_name: "file name",
   vector: "meaning",
 };
 const SNIPPET = 320; // code points

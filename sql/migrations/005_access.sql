@@ -395,6 +395,35 @@ BEGIN
 END
 $$;
 
+-- Files by the words of their names, likewise.
+CREATE OR REPLACE FUNCTION visible_named_sources(wanted text[], at_most integer)
+RETURNS TABLE (lexeme text, source_hash text) LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT w.lexeme, f.source_hash
+    FROM unnest(wanted) AS w (lexeme)
+    CROSS JOIN LATERAL (
+        SELECT s.source_hash FROM source AS s
+        WHERE s.name_lexemes @> ARRAY[w.lexeme] AND s.readers && (SELECT rag_principals())
+        LIMIT at_most
+    ) AS f
+$$;
+
+CREATE OR REPLACE FUNCTION named_sources(wanted text[], at_most integer)
+RETURNS TABLE (lexeme text, source_hash text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF row_security_active('source') THEN
+        RETURN QUERY SELECT v.lexeme, v.source_hash FROM visible_named_sources(wanted, at_most) AS v;
+    ELSE
+        RETURN QUERY SELECT w.lexeme, f.source_hash
+        FROM unnest(wanted) AS w (lexeme)
+        CROSS JOIN LATERAL (
+            SELECT s.source_hash FROM source AS s
+            WHERE s.name_lexemes @> ARRAY[w.lexeme]
+            LIMIT at_most
+        ) AS f;
+    END IF;
+END
+$$;
+
 -- Temporary tables come last: nobody can put one in the place of ours.
 DO $$
 DECLARE
@@ -410,6 +439,9 @@ BEGIN
     );
     EXECUTE format(
         'ALTER FUNCTION visible_chunks_with(jsonpath, integer) SET search_path = %s, pg_temp', path
+    );
+    EXECUTE format(
+        'ALTER FUNCTION visible_named_sources(text[], integer) SET search_path = %s, pg_temp', path
     );
 END
 $$;
@@ -510,7 +542,8 @@ BEGIN
     END LOOP;
     GRANT EXECUTE ON FUNCTION rag_principals(), known_lexemes(text[]),
         lexemes_between(text, text, integer), similar_lexemes(text, integer, integer),
-        visible_similar_lexemes(text, integer, integer), visible_chunks_with(jsonpath, integer)
+        visible_similar_lexemes(text, integer, integer), visible_chunks_with(jsonpath, integer),
+        named_sources(text[], integer), visible_named_sources(text[], integer)
         TO rag_reader, rag_writer;
     GRANT EXECUTE ON FUNCTION normal_readers(text[]), common_readers(text[], text[]),
         wanted_readers(text[]), assign_readers(text[]), move_chunks(text[]),
@@ -522,7 +555,7 @@ REVOKE EXECUTE ON FUNCTION secure_store(), normal_readers(text[]), common_reader
     wanted_readers(text[]), assign_readers(text[]), move_chunks(text[]),
     allocate_chunk_ids(integer, integer), add_postings(bigint[]), rewrite_bucket(integer),
     compact_postings(), visible_similar_lexemes(text, integer, integer),
-    visible_chunks_with(jsonpath, integer) FROM PUBLIC;
+    visible_chunks_with(jsonpath, integer), visible_named_sources(text[], integer) FROM PUBLIC;
 
 -- What was stored before.
 SELECT assign_readers((SELECT array_agg(source_hash) FROM document));
