@@ -190,7 +190,9 @@ def test_bombs_fail_alone_with_a_reason(limited: RagSystem, folder: Path) -> Non
     assert set(added.failures) == {"forms.pdf", "flate.pdf", "pages.pdf"}
     assert "raise parsing.max_" in added.failures["forms.pdf"]
     assert "raise parsing.max_pages (100)" in added.failures["pages.pdf"]
-    assert any(word in added.failures["flate.pdf"] for word in ("died", "memory"))
+    # Which limit it meets first depends on the machine.
+    limits = ("died", "memory", "parsing.max_seconds")
+    assert any(word in added.failures["flate.pdf"] for word in limits)
     found = rows(
         limited,
         "SELECT d.status, count(c.chunk_id) > 0, count(e.chunk_id) = count(c.chunk_id) "
