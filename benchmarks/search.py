@@ -4,9 +4,8 @@
 
 The corpora are generated with a seed (`benchmarks.search_data`) into an embedded Postgres under
 `.rag/benchmarks/search` and kept: the first run takes its time, a million chunks about an hour and
-10 GB. `RAG_SEARCH_BENCHMARK` names another folder. The corpora of two groups of readers
-(`--only readers`) are others again. `--quick` takes 20,000 chunks and a part of the questions, in
-under two minutes.
+10 GB. `RAG_SEARCH_BENCHMARK` names another folder. `--only readers` gives them to two groups of
+readers. `--quick` takes 20,000 chunks and a part of the questions, in under two minutes.
 
 Milliseconds are of the wall clock, warm, without embedding the query; `CPU ms` is the processor
 time of this process and of Postgres for one search, which other work hardly disturbs.

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 
+from rag_pipeline.analysis import name_lexemes
 from rag_pipeline.store.embeddings import EmbeddingSpace, ensure_index
+from rag_pipeline.store.sources import name_sources
 from rag_pipeline.store.statistics import refresh_statistics
 
 WORDS = 110
@@ -36,48 +38,25 @@ _DOCUMENTS = """
 INSERT INTO document (source_hash, title, page_count, language, status, chunk_count)
 SELECT encode(sha256(i::text::bytea), 'hex'), 'Manual ' || i, 50, 'und', 'ready', 100
 FROM generate_series(0, %(last)s) AS i"""
-# One source in a hundred is tagged `rare`, every other one `half`. Restricted: one in a hundred is
-# read by the group `few`, the others by `many`.
+# One source in a hundred is tagged `rare`, every other one `half`.
 _SOURCES = """
-INSERT INTO source (uri, root, source_hash, size, modified_ns, tags, readers)
+INSERT INTO source (uri, root, source_hash, size, modified_ns, tags)
 SELECT
     '/generated/manual-' || i || '.pdf', '/generated', encode(sha256(i::text::bytea), 'hex'), 1, 1,
     CASE WHEN i %% 100 = 7 THEN '{rare}'::text[] WHEN i %% 2 = 0 THEN '{half}'::text[]
-        ELSE '{}'::text[] END,
-    CASE WHEN NOT %(restricted)s THEN '{public}'::text[]
-        WHEN i %% 100 = 7 THEN '{group:few}'::text[] ELSE '{group:many}'::text[] END
+        ELSE '{}'::text[] END
 FROM generate_series(0, %(last)s) AS i"""
 _CHUNKS = """
-WITH placed AS (
-    SELECT
-        g.number, g.content, d.source_hash, d.reader_set_id,
-        row_number() OVER (PARTITION BY d.reader_set_id ORDER BY g.number) AS place
-    FROM generated AS g
-    INNER JOIN document AS d
-        ON d.source_hash = encode(sha256((g.number / 100)::text::bytea), 'hex')
-),
-given AS (
-    SELECT
-        s.reader_set_id, one AS chunk_id,
-        row_number() OVER (PARTITION BY s.reader_set_id ORDER BY one) AS place
-    FROM (SELECT reader_set_id, count(*)::integer AS chunks FROM placed GROUP BY 1) AS s
-    CROSS JOIN LATERAL allocate_chunk_ids(s.reader_set_id, s.chunks) AS one
-)
 INSERT INTO chunk (
-    chunk_id, source_hash, chunk_index, kind, breadcrumb_trail, content, token_count, page_start,
+    source_hash, chunk_index, kind, breadcrumb_trail, content, token_count, page_start,
     page_end, regions, content_hash, language, search_vector, lexeme_count
 )
 SELECT
-    chunk_id, source_hash, number %% 100, 'text', '', content, 150,
+    encode(sha256((number / 100)::text::bytea), 'hex'), number %% 100, 'text', '', content, 150,
     number %% 100 / 2 + 1, number %% 100 / 2 + 1, '[]', md5(content), 'und',
     to_tsvector('simple', content), %(words)s
-FROM placed INNER JOIN given USING (reader_set_id, place) ORDER BY number"""
-_IDS = """
-SELECT c.chunk_id FROM generated AS g
-INNER JOIN chunk AS c
-    ON c.source_hash = encode(sha256((g.number / 100)::text::bytea), 'hex')
-    AND c.chunk_index = g.number % 100
-ORDER BY g.number"""
+FROM generated ORDER BY number
+RETURNING chunk_id"""
 
 
 def vocabulary() -> list[str]:
@@ -102,20 +81,18 @@ def is_generated(connection: psycopg.Connection[Any], count: int) -> bool:
     return bool(row and row[0])
 
 
-def generate(connection: psycopg.Connection[Any], count: int, *, restricted: bool = False) -> None:
-    """Fill an empty, migrated database with `count` chunks, their vectors and both indexes.
-
-    `restricted`: nothing is public; two groups of readers have 1 and 99 documents of a hundred.
-    """
+def generate(connection: psycopg.Connection[Any], count: int) -> None:
+    """Fill an empty, migrated database with `count` chunks, their vectors and both indexes."""
     register_vector(connection)
     connection.execute(
         "INSERT INTO embedding_space (provider, model, dimensions, version, state) "
         "VALUES ('generated', 'topics', %s, '1', 'active')",
         (DIMENSIONS,),
     )
-    last = {"last": (count - 1) // CHUNKS_PER_DOCUMENT, "restricted": restricted}
+    last = {"last": (count - 1) // CHUNKS_PER_DOCUMENT}
     connection.execute(_DOCUMENTS, last)
     connection.execute(_SOURCES, last)
+    name_sources(connection, name_lexemes)
     connection.execute("CREATE TEMPORARY TABLE generated (number integer, content text)")
     connection.commit()
     done = 0
@@ -123,8 +100,8 @@ def generate(connection: psycopg.Connection[Any], count: int, *, restricted: boo
         with connection.cursor() as cursor, cursor.copy("COPY generated FROM STDIN") as copy:
             for number, text in enumerate(texts, start=done):
                 copy.write_row((number, text))
-        connection.execute(_CHUNKS, {"words": WORDS})
-        ids = [row[0] for row in connection.execute(_IDS)]
+        # Ids are given in the order of the rows.
+        ids = sorted(row[0] for row in connection.execute(_CHUNKS, {"words": WORDS}))
         connection.execute("TRUNCATE generated")
         with (
             connection.cursor() as cursor,
@@ -145,6 +122,39 @@ def generate(connection: psycopg.Connection[Any], count: int, *, restricted: boo
     ensure_index(connection, EmbeddingSpace(1, "generated", "topics", DIMENSIONS, "active"))
     connection.commit()
     connection.autocommit = True
+    connection.execute("VACUUM ANALYZE")
+
+
+def is_restricted(connection: psycopg.Connection[Any]) -> bool:
+    """Whether nothing of the corpus is public."""
+    row = connection.execute(
+        "SELECT NOT EXISTS "
+        "(SELECT 1 FROM posting_bucket WHERE reader_set_id = 1 AND chunk_count > 0)"
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def restrict(connection: psycopg.Connection[Any]) -> None:
+    """Give a generated corpus to two groups of readers: `few` has 1 document of 100, `many` others.
+
+    The few's chunks are moved as a change of readers moves them. The others stay where they are and
+    their places change hands, which takes no hour and ends in the same tables.
+    """
+    connection.execute("UPDATE source SET readers = '{group:few}' WHERE 'rare' = ANY(tags)")
+    with connection.transaction():
+        connection.execute("SET LOCAL session_replication_role = replica")  # no triggers
+        connection.execute("INSERT INTO reader_set (readers) VALUES ('{group:many}')")
+        for table in ("document", "posting_bucket"):
+            connection.execute(
+                f"UPDATE {table} SET reader_set_id = (SELECT reader_set_id FROM reader_set "
+                "WHERE readers = '{group:many}') WHERE reader_set_id = 1"
+            )
+        connection.execute(
+            "UPDATE source SET readers = '{group:many}' WHERE NOT 'rare' = ANY(tags)"
+        )
+    connection.execute("UPDATE corpus_statistics SET is_stale = true")
+    with connection.transaction():
+        refresh_statistics(connection)
     connection.execute("VACUUM ANALYZE")
 
 

@@ -18,7 +18,13 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from benchmarks.search_data import DIMENSIONS, generate, is_generated
+from benchmarks.search_data import (
+    DIMENSIONS,
+    generate,
+    is_generated,
+    is_restricted,
+    restrict,
+)
 from rag_pipeline.search import Filters, Searcher
 from rag_pipeline.search.filters import EVERYTHING, resolve
 from rag_pipeline.search.vector_leg import vector_leg
@@ -112,9 +118,11 @@ def measure_readers(
     maintenance: str, size: int, count: int, rows: list[list[Any]], figures: dict[str, Any]
 ) -> None:
     """Measure two groups of readers, 99 : 1, under row-level security, beside the open search."""
-    with opened(maintenance, f"guarded_{size}") as database, _raw(database) as connection:
+    with opened(maintenance, f"generated_{size}") as database, _raw(database) as connection:
         if not is_generated(connection, size):
-            generate(connection, size, restricted=True)
+            generate(connection, size)
+        if not is_restricted(connection):
+            restrict(connection)
         space = active_space(connection)
         if space is None:
             raise SystemExit("the generated corpus has no embedding space")
@@ -298,11 +306,15 @@ def _questions(connection: psycopg.Connection[Any], count: int) -> Questions:
 
 def _spread_ids(connection: psycopg.Connection[Any], count: int) -> list[int]:
     """Return ids of chunks, every 197th or so: of a restricted connection, of those it shows."""
-    row = connection.execute("SELECT min(chunk_id), count(*) FROM chunk").fetchone()
+    row = connection.execute("SELECT count(*) FROM chunk").fetchone()
     assert row is not None
-    first, total = row
-    step = max(1, min(197, total // count))
-    return [first + step * i for i in range(count)]
+    step = max(1, min(197, row[0] // count))
+    numbered = "SELECT chunk_id, row_number() OVER (ORDER BY chunk_id) AS number FROM chunk"
+    rows = connection.execute(
+        f"SELECT chunk_id FROM ({numbered}) AS n WHERE number %% %s = 1 %% %s LIMIT %s",
+        (step, step, count),
+    ).fetchall()
+    return [chunk_id for (chunk_id,) in rows]
 
 
 def _recall(
