@@ -10,8 +10,9 @@ import dagster as dg
 from dagster_pandera import pandera_schema_to_dagster_type
 
 from assets.events import READABLE_CHECK, outcome_events
+from assets.locks import waiting_lock
 from assets.partitions import PLANNED_TAG, SOURCE_HASHES
-from assets.sources import LOCK_WAIT_SECONDS, sources
+from assets.sources import sources
 from assets.syncs import earlier_runs
 from rag_pipeline.frames import Blocks, Chunks, StructuredBlocks
 from rag_pipeline.sync.estimate import check_cost
@@ -89,12 +90,7 @@ def documents(
         )
     wanted = tuple(stage for stage in STAGES if dg.AssetKey(stage) in context.selected_asset_keys)
     failures: dict[str, str] = {}
-    with (
-        database.open() as store,
-        store.sync_lock(
-            LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
-        ),
-    ):
+    with database.open() as store, waiting_lock(store, context):
         run = pipeline.context(store, context.run_id, earlier_runs(context.instance, context.run))
         if PLANNED_TAG not in context.run.tags:
             check_cost(run, keys)

@@ -22,10 +22,10 @@ from assets.automation import (
     sources_job,
     stale_ranges,
 )
+from assets.locks import LOCK_WAIT_SECONDS
 from assets.partitions import PLANNED_TAG
 from assets.relational import ASSET as RELATIONAL_ROWS
 from assets.relational import FAILED, relational_job
-from assets.sources import LOCK_WAIT_SECONDS
 from assets.syncs import SYNC_TAG
 from rag_pipeline import errors
 from rag_pipeline.errors import StoreError

@@ -6,8 +6,8 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.locks import waiting_lock
 from assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES
-from assets.sources import LOCK_WAIT_SECONDS
 from assets.syncs import earlier_runs
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.relational.report import RelationalReport
@@ -58,12 +58,7 @@ def relational_rows(
     if unknown := sorted(set(context.partition_keys) - set(by_name)):
         raise SettingsError(f"rag.toml has no relational source {', '.join(unknown)}")
     chosen = [by_name[key] for key in context.partition_keys]
-    with (
-        database.open() as store,
-        store.sync_lock(
-            LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
-        ),
-    ):
+    with database.open() as store, waiting_lock(store, context):
         run = pipeline.context(store, context.run_id, earlier_runs(context.instance, context.run))
         reports = sync_relational_sources(run, chosen, force=config.force)
         # `rag sync` finishes once, after its last run.

@@ -4,6 +4,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.events import changes_markdown
+from assets.locks import waiting_lock
 from assets.partitions import PLANNED_TAG, align_partitions, align_relational_partitions
 from rag_pipeline.relational.syncing import forget_relational
 from rag_pipeline.sync.estimate import check_cost
@@ -11,8 +12,6 @@ from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.refresh import refresh_sources
 from rag_pipeline.sync.workers import start_forkserver
 from resources import DatabaseResource, PipelineResource, SettingsResource
-
-LOCK_WAIT_SECONDS = 6 * 3600
 
 
 class ScanConfig(dg.Config):
@@ -40,12 +39,7 @@ def sources(
     Finishes what a killed sync left: corpus statistics and the vector index. Fails where bringing
     all documents up to date would cost more than `sync.max_cost_usd`: nothing is requested then.
     """
-    with (
-        database.open() as store,
-        store.sync_lock(
-            LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
-        ),
-    ):
+    with database.open() as store, waiting_lock(store, context):
         loaded = settings.load()
         result = refresh_sources(loaded, store, config.roots)
         if PLANNED_TAG in context.run.tags and (result.changes.new or result.changes.changed):
