@@ -165,6 +165,7 @@ class Searcher:
                 max(limit, self._settings.candidates),
                 space=space,
                 by_text=bool(used.get("text")),
+                by_name=bool(self._settings.clauses.file_name),
                 filters=filters or Filters(),
             )
 
