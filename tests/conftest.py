@@ -16,6 +16,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 from pydantic import SecretStr
 
@@ -27,6 +29,14 @@ from rag_pipeline.store.migrations import apply_migrations, create_database
 PROJECT_DIR = Path(__file__).parents[1]
 SAMPLES_DIR = PROJECT_DIR / "samples"
 TEMPLATE = "rag_template"
+hypothesis_settings.register_profile(
+    # How long an example takes says how busy the machine is.
+    "any machine",
+    hypothesis_settings.default,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+hypothesis_settings.load_profile("any machine")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

@@ -64,7 +64,7 @@ def served(application: ASGIApp, host: str = "127.0.0.1") -> Iterator[str]:
     server = server_of(application)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.02)
     assert server.started
@@ -72,5 +72,5 @@ def served(application: ASGIApp, host: str = "127.0.0.1") -> Iterator[str]:
         yield address_of(bound)
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(120)
         bound.close()

@@ -52,11 +52,15 @@ class _Server(ThreadingHTTPServer):
 
 
 class LocalServer:
-    """Serves on a free port of this machine, and counts what runs at once."""
+    """Serves on a free port of this machine, and counts what runs at once.
+
+    `ended` is set when the test is over: an answer that is held back ends then.
+    """
 
     def __init__(self, handler: type[Handler], tls: ssl.SSLContext | None = None) -> None:
         self.running = self.most_running = 0
-        self._lock = threading.Lock()
+        self.ended = threading.Event()
+        self._lock = threading.Condition()
         self._http = _Server(("127.0.0.1", 0), handler)
         if tls:
             self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
@@ -69,6 +73,7 @@ class LocalServer:
         try:
             yield self
         finally:
+            self.ended.set()
             self._http.shutdown()
             with contextlib.suppress(OSError):
                 self._http.server_close()
@@ -78,8 +83,23 @@ class LocalServer:
         with self._lock:
             self.running += 1
             self.most_running = max(self.most_running, self.running)
+            self._lock.notify_all()
         try:
             yield
         finally:
             with self._lock:
                 self.running -= 1
+                self._lock.notify_all()
+
+    def _end_all(self) -> None:
+        """Let answers that are held back end; then count anew."""
+        self.ended.set()
+        with self._lock:
+            assert self._lock.wait_for(lambda: not self.running, 60)
+            self.most_running = 0
+        self.ended = threading.Event()
+
+    def _wait_for_company(self, requests: int) -> None:
+        """Hold a request until so many have run at once; a minute at most."""
+        with self._lock:
+            self._lock.wait_for(lambda: self.most_running >= requests, 60)

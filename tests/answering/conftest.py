@@ -98,7 +98,7 @@ def answerer_of(
     """Make an answerer with some settings of its own; `chat=False`: without a model."""
 
     def make(*, chat: bool = True, max_tokens: int = 100, **answering: Any) -> Answerer:
-        values = {"model": "m", "base_url": server.url, "deadline_seconds": 5}
+        values = {"model": "m", "base_url": server.url, "deadline_seconds": 60}
         chat_settings = ChatSettings.model_validate({**values, "max_tokens": max_tokens})
         settings = project.model_copy(
             update={

@@ -13,6 +13,8 @@ from typing import Any
 from tests.servers import Handler, LocalServer
 
 Json = dict[str, Any]
+PATIENCE = 120.0
+"""Seconds that the server holds on; tests end it before, and their deadlines are shorter."""
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 
@@ -56,9 +58,15 @@ class Answer:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
-    """Seconds before the first byte."""
+    """Seconds before the first byte; the test's end ends them."""
+    company: int = 1
+    """Requests that must have run at once before this one is answered."""
+    until: threading.Event | None = None
+    """All pieces but the first wait for it."""
     pause: float = 0.0
-    """Seconds before every piece but the first."""
+    """Seconds before every piece but the first; the test's end ends them."""
+    dribble: bool = False
+    """Behind the pieces comes a chunk of HTTP byte by byte, and never its end."""
     cut: bool = False
     """The line is cut: in the middle of a body, or after the last piece."""
     chunked: bool = True
@@ -91,7 +99,8 @@ class ChatServer(LocalServer):
                 with server._counted():
                     answer = server.choose(request)
                     try:
-                        time.sleep(answer.delay)
+                        server._wait_for_company(answer.company)
+                        server.ended.wait(answer.delay)
                         self.reply(answer)
                     except OSError:
                         server.hung_up.set()
@@ -112,12 +121,24 @@ class ChatServer(LocalServer):
                 )
                 self.begin(answer.status, headers)
                 for number, piece in enumerate(answer.pieces):
-                    time.sleep(answer.pause if number else 0)
+                    if number:
+                        server.ended.wait(answer.pause)
+                    if number and answer.until:
+                        answer.until.wait(PATIENCE)
                     frame = b"%x\r\n%b\r\n" % (len(piece), piece) if answer.chunked else piece
                     self.wfile.write(frame)
+                if answer.dribble:
+                    self.dribble(answer.chunked)
                 if answer.chunked and not answer.cut:
                     self.wfile.write(b"0\r\n\r\n")
                 self.close_connection = answer.cut or not answer.chunked
+
+            def dribble(self, chunked: bool) -> None:
+                if chunked:
+                    self.wfile.write(b"%x\r\n" % 1_000_000)
+                end = time.monotonic() + PATIENCE
+                while time.monotonic() < end and not server.ended.wait(0.02):
+                    self.wfile.write(b":")
 
         super().__init__(ChatHandler, tls)
         self.url += "/v1"

@@ -11,6 +11,7 @@ from rag_pipeline.chat import ChatModel, Message, create_chat
 from rag_pipeline.remote import Patience
 from rag_pipeline.settings import ChatSettings
 from tests.chat.chat_server import ChatServer
+from tests.clock import skip_time
 
 QUESTION = [Message("system", "Answer briefly."), Message("user", "밸브를 어떻게 여나요?")]
 KEY = "sk-test-0123456789"
@@ -20,6 +21,14 @@ KEY = "sk-test-0123456789"
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Repeat after hundredths of a second."""
     monkeypatch.setattr(Patience, "first_wait", 0.02)
+
+
+@pytest.fixture
+def pass_deadline(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Let the deadline pass as the server gets a request of this number, however long it took."""
+    return lambda number: skip_time(
+        monkeypatch, lambda: 60 if len(server.requests) >= number else 0
+    )
 
 
 @pytest.fixture
@@ -33,7 +42,7 @@ def chat_of(server: ChatServer) -> Callable[..., ChatModel]:
     """Make a model with some settings of its own."""
 
     def make(**settings: Any) -> ChatModel:
-        values = {"model": "m", "base_url": server.url, "api_key": KEY, "deadline_seconds": 5}
+        values = {"model": "m", "base_url": server.url, "api_key": KEY, "deadline_seconds": 60}
         chat = create_chat(ChatSettings.model_validate(values | settings))
         assert chat is not None
         return chat

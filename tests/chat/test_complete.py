@@ -167,7 +167,7 @@ def test_a_limit_that_is_too_high_is_not_dropped(server: ChatServer, chat: ChatM
 def test_no_more_at_once_than_allowed(
     server: ChatServer, chat_of: Callable[..., ChatModel]
 ) -> None:
-    server.always = Answer(whole("x"), delay=0.05)
+    server.always = Answer(whole("x"), delay=0.05, company=2)
     chat = chat_of(max_concurrent_requests=2)
     threads = [threading.Thread(target=chat.complete, args=(QUESTION,)) for _ in range(6)]
     for thread in threads:

@@ -7,12 +7,14 @@ import socket
 import time
 import traceback
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
 from rag_pipeline.chat import ChatModel
 from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.chat.faults import Problem, RefusedRequest, fault_of
+from rag_pipeline.chat.patience import SHORTEST_WAIT_SECONDS
 from rag_pipeline.errors import ChatError, ProviderError
 from rag_pipeline.settings import ChatSettings
 from tests.chat.chat_server import Answer, ChatServer, error
@@ -44,33 +46,34 @@ def test_a_wait_that_is_asked_for_is_kept(
     server.answers = [Answer(BUSY, status=429, headers=headers)]
     assert ask(chat, streamed) == "Open the valve."
     first, second = server.requests
-    assert 1.0 <= second.time - first.time < 1.5
+    assert second.time - first.time >= 1.0
 
 
 def test_a_wait_beyond_the_deadline_is_not_begun(server: ChatServer, chat: ChatModel) -> None:
     server.always = Answer(BUSY, status=429, headers={"Retry-After": "90"})
     began = time.monotonic()
-    with pytest.raises(ChatError, match=r"tried once, asked to wait 90 s; deadline 5 s"):
+    with pytest.raises(ChatError, match=r"tried once, asked to wait 90 s; deadline 60 s"):
         chat.complete(QUESTION)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 30
     assert len(server.requests) == 1
 
 
-def test_a_wait_of_nothing_is_no_hammering(
-    server: ChatServer, chat_of: Callable[..., ChatModel]
+def test_a_wait_of_nothing_is_no_hammering(server: ChatServer, chat: ChatModel) -> None:
+    server.answers = [Answer(BUSY, status=429, headers={"Retry-After": "0"})] * 4
+    assert chat.complete(QUESTION).text == "Open the valve."
+    times = [request.time for request in server.requests]
+    assert len(times) == 5
+    assert min(later - earlier for earlier, later in pairwise(times)) >= SHORTEST_WAIT_SECONDS
+
+
+def test_a_server_that_stays_broken(
+    server: ChatServer, chat: ChatModel, pass_deadline: Callable[[int], None]
 ) -> None:
-    server.always = Answer(BUSY, status=429, headers={"Retry-After": "0"})
-    with pytest.raises(ChatError, match="Rate limit reached"):
-        chat_of(deadline_seconds=0.5).complete(QUESTION)
-    assert len(server.requests) <= 5
-
-
-def test_a_server_that_stays_broken(server: ChatServer, chat_of: Callable[..., ChatModel]) -> None:
     server.always = Answer(error("out of memory"), status=500)
-    began = time.monotonic()
-    with pytest.raises(ChatError, match=r"answered 500: out of memory \(tried \d times"):
-        chat_of(deadline_seconds=0.4).complete(QUESTION)
-    assert time.monotonic() - began < 1.5
+    pass_deadline(4)
+    with pytest.raises(ChatError, match=r"answered 500: out of memory \(tried 4 times; deadline"):
+        chat.complete(QUESTION)
+    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -127,21 +130,21 @@ def test_a_cut_reply_is_asked_for_again(server: ChatServer, chat: ChatModel) -> 
 def test_a_slow_reply_ends_at_the_deadline(
     server: ChatServer, chat_of: Callable[..., ChatModel], streamed: bool
 ) -> None:
-    server.always = Answer({}, delay=3)
+    server.always = Answer({}, delay=60)
     began = time.monotonic()
     with pytest.raises(ChatError, match=r"too slow \(tried once; deadline 0\.3 s\)") as caught:
         ask(chat_of(deadline_seconds=0.3), streamed)
-    assert 0.25 < time.monotonic() - began < 1.5
+    assert 0.25 < time.monotonic() - began < 30
     assert caught.value.text == ""
 
 
 def test_nobody_listens(chat_of: Callable[..., ChatModel]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    began = time.monotonic()
-    with pytest.raises(ChatError, match=f"does not answer at http://127.0.0.1:{port}/v1"):
-        chat_of(base_url=f"http://127.0.0.1:{port}/v1").complete(QUESTION)
-    assert time.monotonic() - began < 1
+    url = f"http://127.0.0.1:{port}/v1"
+    # It gives up by the number of tries, and says nothing of a deadline.
+    with pytest.raises(ChatError, match=rf"does not answer at {url} \(tried 4 times\)"):
+        chat_of(base_url=url).complete(QUESTION)
 
 
 def test_ollama_is_told_by_its_own_commands() -> None:

@@ -166,7 +166,7 @@ def test_in_a_browser(browser: Any, manual: Path, settings: Settings) -> None:
     from playwright.sync_api import expect
 
     page = browser.new_page(viewport={"width": 1300, "height": 900})
-    page.set_default_timeout(8000)
+    page.set_default_timeout(60_000)
     faults: list[str] = []
     page.on("console", lambda message: faults.append(message.text))
     page.on("pageerror", lambda error: faults.append(str(error)))

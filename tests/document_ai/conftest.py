@@ -50,7 +50,7 @@ def settings_for() -> SettingsMaker:
     """Makes settings for a server; further values as keyword arguments."""
 
     def make(server: DocumentAiServer, **values: Any) -> DocumentAiSettings:
-        given = {"project": "p", "processor": "1f", "timeout_seconds": 20, **values}
+        given = {"project": "p", "processor": "1f", "timeout_seconds": 120, **values}
         return DocumentAiSettings(endpoint=server.endpoint, **given)
 
     return make

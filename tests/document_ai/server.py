@@ -25,6 +25,8 @@ from rag_pipeline.parsing.opening import PDFIUM_LOCK
 
 SERVICE = "google.cloud.documentai.v1.DocumentProcessorService"
 Change = Callable[[Any], None]
+PATIENCE = 90.0
+"""Seconds that a call waits for what a test lets happen."""
 
 
 @dataclass
@@ -35,13 +37,14 @@ class Fault:
     message: str = "injected"
     retry_after: float | None = None
     delay: float = 0.0
+    """Seconds; the server's end ends them."""
     cut_bytes: int = 0
     """Bytes missing at the end of the reply's message."""
     change: Change | None = None
     """Changes the reply's raw `Document`."""
     violations: tuple[tuple[str, str], ...] = ()
     """Field and description, of INVALID_ARGUMENT."""
-    until: threading.Event | None = None
+    until: threading.Event | threading.Barrier | None = None
     """The call waits for it."""
 
 
@@ -87,6 +90,7 @@ class DocumentAiServer:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
+        self._ended = threading.Event()
         self._polls: dict[str, int] = {}
         self._server = grpc.server(
             futures.ThreadPoolExecutor(8),
@@ -108,6 +112,7 @@ class DocumentAiServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended.set()
         self._server.stop(0)
 
     def pages_asked(self) -> list[int]:
@@ -172,9 +177,9 @@ class DocumentAiServer:
             )
         fault = self._next_fault()
         if fault.until is not None:
-            fault.until.wait(30)
+            fault.until.wait(PATIENCE)
         if fault.delay:
-            time.sleep(fault.delay)
+            self._ended.wait(fault.delay)
         if fault.code:
             _refuse(context, fault)
         if (count := len(selected) or sent) > self.max_pages:

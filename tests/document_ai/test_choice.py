@@ -243,12 +243,11 @@ def test_auto_fails_rather_than_land_half(tmp_path: Path, settings_for: Settings
     manual = make_manual(tmp_path / "manual.pdf", 5)
     mixed = scanned(manual, tmp_path / "mixed.pdf", {3})
     with DocumentAiServer(reply_of(manual), [Fault("UNAVAILABLE")] * 20) as server:
-        parser = auto(settings_for(server, timeout_seconds=1))
         with pytest.raises(ParserServiceError):
-            parser.parse(mixed)
+            auto(settings_for(server, timeout_seconds=1)).parse(mixed)
         # What is refused for good is not asked for each night: the rest is of use.
         server.faults = [Fault("INVALID_ARGUMENT", "Unsupported input file format.")]
-        parsed = parser.parse(mixed)
+        parsed = auto(settings_for(server)).parse(mixed)
     assert parsed.blocks["page_number"].drop_duplicates().tolist() == [1, 2, 4, 5]
     assert "not used (Document AI refuses the document" in parsed.warnings[-1]
 

@@ -19,6 +19,7 @@ from rag_pipeline.parsing.document_ai import DocumentAiParser
 from rag_pipeline.parsing.document_ai.cache import unpack
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import Usage, UsageMeter
+from tests.clock import skip_time
 from tests.document_ai.conftest import FolderReplies, SettingsMaker
 from tests.document_ai.replies import make_manual, page_codes, picture_of, reply_of, scanned
 from tests.document_ai.server import DocumentAiServer, Fault
@@ -92,7 +93,7 @@ def test_waits_as_long_as_the_quota_says(short: Path, settings_for: SettingsMake
     with DocumentAiServer(reply_of(short), faults) as server:
         parsed = DocumentAiParser(settings_for(server)).parse(short)
     assert len(server.calls) == 2
-    assert 1.1 < server.calls[1].seconds - server.calls[0].seconds < 3
+    assert server.calls[1].seconds - server.calls[0].seconds > 1.1
     # A refused request is free.
     assert parsed.usage == [Usage("document_ai", "ocr", "parse", requests=1, pages=3)]
 
@@ -102,10 +103,12 @@ def test_a_wait_beyond_the_deadline_is_not_begun(short: Path, settings_for: Sett
     began = time.monotonic()
     with (
         DocumentAiServer(reply_of(short), faults) as server,
-        pytest.raises(ParserServiceError, match=r"no answer within 5 s .*Quota exceeded") as caught,
+        pytest.raises(
+            ParserServiceError, match=r"no answer within 60 s .*Quota exceeded"
+        ) as caught,
     ):
-        DocumentAiParser(settings_for(server, timeout_seconds=5)).parse(short)
-    assert time.monotonic() - began < 3
+        DocumentAiParser(settings_for(server, timeout_seconds=60)).parse(short)
+    assert time.monotonic() - began < 30
     assert not caught.value.permanent
     assert len(server.calls) == 1
 
@@ -125,23 +128,21 @@ def test_one_deadline_for_an_answer_that_does_not_come(
 ) -> None:
     began = time.monotonic()
     with (
-        DocumentAiServer(reply_of(short), [Fault(delay=6)] * 4) as server,
+        DocumentAiServer(reply_of(short), [Fault(delay=60)] * 4) as server,
         pytest.raises(ParserServiceError, match="no answer within 2 s"),
     ):
         DocumentAiParser(settings_for(server, timeout_seconds=2)).parse(short)
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 30
 
 
 def test_faults_that_never_pass_end_at_the_deadline(
-    short: Path, settings_for: SettingsMaker
+    short: Path, settings_for: SettingsMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    began = time.monotonic()
-    with (
-        DocumentAiServer(reply_of(short), [Fault("UNAVAILABLE")] * 50) as server,
-        pytest.raises(ParserServiceError, match="UNAVAILABLE"),
-    ):
-        DocumentAiParser(settings_for(server, timeout_seconds=3)).parse(short)
-    assert time.monotonic() - began < 4
+    with DocumentAiServer(reply_of(short), [Fault("UNAVAILABLE")] * 50) as server:
+        skip_time(monkeypatch, lambda: 60 if len(server.calls) >= 2 else 0)
+        with pytest.raises(ParserServiceError, match=r"60 s \(2 attempts; last UNAVAILABLE"):
+            DocumentAiParser(settings_for(server, timeout_seconds=60)).parse(short)
+        assert len(server.calls) == 2
 
 
 def test_a_reply_cut_on_its_way_is_tried_again(short: Path, settings_for: SettingsMaker) -> None:

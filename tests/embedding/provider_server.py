@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,6 +49,9 @@ class Answer:
     code: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    """Seconds; the end of the test, or of the server, ends them."""
+    company: int = 1
+    """Requests that must have run at once before this one is answered."""
     cut: bool = False
     change: Callable[[list[Any]], list[Any]] | None = None
     """Changes the list of items (with index, where the API has one) before it is sent."""
@@ -78,6 +80,7 @@ class ProviderServer(LocalServer):
 
     def reset(self) -> None:
         """Forget what was asked, and answer well."""
+        self._end_all()
         self.requests: list[Request] = []
         self.answers: list[Answer] = []
         self.always = Answer()
@@ -86,7 +89,6 @@ class ProviderServer(LocalServer):
         self.poison: Callable[[str], bool] = lambda text: False
         """Texts whose vectors are NaN."""
         self.dimensions = 64
-        self.running = self.most_running = 0
 
     @property
     def sent(self) -> list[str]:
@@ -103,7 +105,8 @@ class ProviderServer(LocalServer):
             self.requests.append(Request(path, headers, body, texts))
             answer = self.answers.pop(0) if self.answers else self.always
         with self._counted():
-            time.sleep(answer.delay)
+            self._wait_for_company(answer.company)
+            self.ended.wait(answer.delay)
         if answer.status != 200:
             return answer, answer.status, _error(path, answer.status, answer.message, answer.code)
         if any(map(self.refuse, texts)):

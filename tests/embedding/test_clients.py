@@ -35,7 +35,7 @@ def server(running_server: ProviderServer) -> ProviderServer:
 
 def embed(server: ProviderServer, tmp_path: Path, **settings: Any) -> dict[str, Any]:
     """Embed one text and return what was asked for."""
-    values = {"base_url": server.url, "deadline_seconds": 2} | settings
+    values = {"base_url": server.url, "deadline_seconds": 60} | settings
     create_embedder(EmbeddingSettings(**values), tmp_path).embed_documents(["oil"])
     return server.requests[-1].body
 

@@ -19,6 +19,7 @@ from rag_pipeline.errors import EmbeddingError, EmbeddingReplyError, ProviderErr
 from rag_pipeline.remote import Patience
 from rag_pipeline.settings import EmbeddingSettings
 from rag_pipeline.text import clean_text
+from tests.clock import skip_time
 from tests.embedding.provider_server import Answer, ProviderServer, chunk_vector, vector_of
 
 
@@ -219,7 +220,7 @@ def test_long_batches_stay_below_the_tokens_of_a_request(
 def test_no_more_requests_at_once_than_allowed(
     make: Any, case: Case, server: ProviderServer
 ) -> None:
-    server.always = Answer(delay=0.02)
+    server.always = Answer(delay=0.02, company=2)
     embedder = make(max_concurrent_requests=2)
     embedder._facts = embedder._facts.__class__(
         **{**embedder._facts.__dict__, "items_per_request": 1}
@@ -253,30 +254,33 @@ def test_what_may_pass_is_tried_again(
 
 
 def test_waits_are_bounded_by_the_deadline(make: Any, case: Case, server: ProviderServer) -> None:
-    embedder = make(deadline_seconds=2)
+    embedder = make(deadline_seconds=60)
     embedder.embed_documents(["warm"])
     server.always = Answer(status=429, headers={"Retry-After": "90"})
     start = time.monotonic()
-    with pytest.raises(EmbeddingError, match=r"asked to wait 90 s.*deadline 2 s") as caught:
+    with pytest.raises(EmbeddingError, match=r"asked to wait 90 s.*deadline 60 s") as caught:
         embedder.embed_documents(words(3))
-    assert time.monotonic() - start < 1  # there is no point in waiting
+    assert time.monotonic() - start < 30  # there is no point in waiting
     assert caught.value.bad_texts == ()
 
 
 def test_errors_that_last_end_at_the_deadline(
-    make: Any, case: Case, server: ProviderServer
+    make: Any, case: Case, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedder = make(deadline_seconds=0.3)
-    embedder.embed_documents(["warm"])
+    skip_time(monkeypatch, lambda: 60 if len(server.requests) >= 3 else 0)
     server.always = Answer(status=500)
+    with pytest.raises(EmbeddingError, match=r"500.*tried 3 times; deadline 60 s"):
+        make(deadline_seconds=60, max_concurrent_requests=1).embed_documents(words(3))
+    assert len(server.requests) == 3
+
+
+def test_a_slow_reply_ends_at_the_deadline(make: Any, case: Case, server: ProviderServer) -> None:
+    make().embed_documents(["warm"])
+    server.always = Answer(delay=60)
     start = time.monotonic()
-    with pytest.raises(EmbeddingError, match=r"500.*tried \d+ times"):
-        embedder.embed_documents(words(3))
-    assert time.monotonic() - start < 1
-    server.always = Answer(delay=1.5)
     with pytest.raises(EmbeddingError, match=r"deadline 0\.3 s"):
-        embedder.embed_documents(words(3))
-    assert time.monotonic() - start < 2
+        make(deadline_seconds=0.3).embed_documents(words(3))
+    assert time.monotonic() - start < 30
 
 
 def test_shuffled_items_are_put_in_order(make: Any, case: Case, server: ProviderServer) -> None:
@@ -358,10 +362,8 @@ def test_what_cannot_pass_ends_everything_at_once(
     answer: Answer, hint: str, make: Any, case: Case, server: ProviderServer
 ) -> None:
     server.always = answer
-    start = time.monotonic()
     with pytest.raises(ProviderError, match=f"{answer.status}.*({hint})|({hint})"):
         make(max_concurrent_requests=1).embed_documents(words(40))
-    assert time.monotonic() - start < 5
     assert len(server.requests) == 1
 
 

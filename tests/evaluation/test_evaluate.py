@@ -65,7 +65,7 @@ def questions(questions_file: Path) -> list[Question]:
 
 @pytest.fixture
 def with_chat(project: Settings, server: ChatServer) -> Settings:
-    chat = ChatSettings(model="m", base_url=server.url, deadline_seconds=5)
+    chat = ChatSettings(model="m", base_url=server.url, deadline_seconds=60)
     return project.model_copy(update={"chat": chat})
 
 

@@ -24,7 +24,7 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture
 def chat(server: ChatServer) -> ChatModel:
-    settings = ChatSettings(model="m", base_url=server.url, api_key="sk-test", deadline_seconds=5)
+    settings = ChatSettings(model="m", base_url=server.url, api_key="sk-test", deadline_seconds=60)
     chat = create_chat(settings)
     assert chat is not None
     return chat

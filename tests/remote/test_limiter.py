@@ -97,6 +97,7 @@ def test_a_stop_ends_the_waiting() -> None:
 def test_slots_are_shared_between_threads() -> None:
     shared = Limiter(2, requests=Bucket(0))
     lock = threading.Lock()
+    pair = threading.Barrier(2)
     running = most = 0
 
     def work(_: int) -> None:
@@ -105,7 +106,8 @@ def test_slots_are_shared_between_threads() -> None:
             with lock:
                 running += 1
                 most = max(most, running)
-            time.sleep(0.01)
+            pair.wait(60)
+            time.sleep(0.01)  # for a third one to come, were there a slot
             with lock:
                 running -= 1
 
