@@ -6,15 +6,17 @@ wants the one with the words that were asked for.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag_pipeline.analysis import analyze
+from rag_pipeline.search.postings import K1, B
 
 _LENGTH = 60.0
 """Words of a page's part below which a match counts more, as BM25's average length does."""
+_WINDOW = 30
+"""Positions within which words of the query are close: about a long sentence."""
 
 
 def text_by_page(content: str, regions: Sequence[Mapping[str, Any]]) -> dict[int, str]:
@@ -39,7 +41,7 @@ def ranked_pages(
     language: str,
     factors: Mapping[str, float],
 ) -> tuple[int, ...]:
-    """Return the chunk's pages, the one with most of the query's words first.
+    """Return the chunk's pages, the one with most of the query's words first, close together.
 
     `factors` are the query's lexemes, each with weight × inverse document frequency. Pages that
     match alike stay in the order of the text.
@@ -52,8 +54,30 @@ def ranked_pages(
 
 
 def _match(text: str, language: str, factors: Mapping[str, float]) -> float:
+    """Return BM25 of a page's part, and the same words' factors where they stand closest."""
     lexemes = analyze(text, language)
     length = len({position for _, position in lexemes})
-    counts = Counter(lexeme for lexeme, _ in lexemes if lexeme in factors)
-    norm = 0.5 + 0.5 * math.sqrt(length / _LENGTH)
-    return sum(factors[lexeme] * count / (count + norm) for lexeme, count in counts.items())
+    found = sorted((position, lexeme) for lexeme, position in lexemes if lexeme in factors)
+    counts = Counter(lexeme for _, lexeme in found)
+    norm = K1 * (1 - B + B * length / _LENGTH)
+    by_words = sum(
+        factors[lexeme] * (K1 + 1) * count / (count + norm) for lexeme, count in counts.items()
+    )
+    return round(by_words + _closest(found, factors), 9)
+
+
+def _closest(found: Sequence[tuple[int, str]], factors: Mapping[str, float]) -> float:
+    """Return the greatest sum of factors, each lexeme once, within a window of positions."""
+    best = total = 0.0
+    inside: Counter[str] = Counter()
+    first = 0
+    for position, lexeme in found:
+        while found[first][0] < position - _WINDOW:
+            gone = found[first][1]
+            inside[gone] -= 1
+            total -= 0.0 if inside[gone] else factors[gone]
+            first += 1
+        total += 0.0 if inside[lexeme] else factors[lexeme]
+        inside[lexeme] += 1
+        best = max(best, total)
+    return best

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_pipeline.search.pages import ranked_pages, text_by_page
+from rag_pipeline.search.pages import _closest, ranked_pages, text_by_page
 
 CONTENT = "Replace the filter.\nOpen the cover.\nTorque: 25 Nm."
 REGIONS = [
@@ -27,6 +27,22 @@ def test_text_before_the_first_start_belongs_to_the_first_region() -> None:
 def test_the_page_with_the_words_is_first() -> None:
     assert ranked_pages(CONTENT, REGIONS, "en", {"torqu": 3.0, "25": 2.0}) == (4, 3)
     assert ranked_pages(CONTENT, REGIONS, "en", {"filter": 3.0}) == (3, 4)
+
+
+def test_of_the_same_words_those_that_stand_together_count_more() -> None:
+    far = "The valve " + "is one of many parts " * 10 + "with a spring."
+    near = "Many parts " * 20 + "and the valve spring is one of them here."
+    content = f"{far}\n{near}"
+    regions = [{"page": 7, "start": 0}, {"page": 8, "start": len(far) + 1}]
+    assert ranked_pages(content, regions, "en", {"valv": 2.0, "spring": 2.0}) == (8, 7)
+
+
+def test_a_word_that_comes_again_is_counted_once_where_they_stand_closest() -> None:
+    found = [(1, "oil"), (2, "oil"), (3, "filter"), (60, "filter"), (61, "pump")]
+    factors = {"oil": 1.0, "filter": 2.0, "pump": 4.0}
+    assert _closest(found, factors) == 6.0
+    assert _closest(found[:3], factors) == 3.0
+    assert _closest([], factors) == 0.0
 
 
 def test_pages_that_match_alike_stay_in_order() -> None:
