@@ -35,25 +35,49 @@ def to_search_vector(lexemes: Iterable[tuple[str, int]]) -> SearchVector:
     """
     positions: dict[str, list[int]] = {}
     words: set[int] = set()
-    total = kept = 0
+    total = 0
     for lexeme, position in lexemes:
         total += 1
         words.add(position)
-        known = positions.setdefault(lexeme, [])
-        place = min(position, MAX_POSITION)
-        if len(known) < MAX_POSITIONS and (not known or known[-1] != place):
-            known.append(place)
+        known = positions.get(lexeme)
+        if known is None:
+            positions[lexeme] = [position]
+        elif known[-1] != position:
+            known.append(position)
+    if total > MAX_POSITIONS or max(words, default=0) > MAX_POSITION:
+        positions = _within_limits(positions)
+    letters = "".join(positions)
+    if "'" in letters or "\\" in letters:
+        positions = {
+            lexeme.replace("\\", "\\\\").replace("'", "''"): places
+            for lexeme, places in positions.items()
+        }
+    literal = " ".join(
+        [
+            f"'{lexeme}':{places[0]}"
+            if len(places) == 1
+            else f"'{lexeme}':{','.join(map(str, places))}"
+            for lexeme, places in positions.items()
+        ]
+    )
+    return SearchVector(literal, len(words), total - sum(map(len, positions.values())))
+
+
+def _within_limits(positions: dict[str, list[int]]) -> dict[str, list[int]]:
+    """Cut what Postgres has no room for."""
+    kept: dict[str, list[int]] = {}
     room = MAX_BYTES
-    entries: list[str] = []
-    for lexeme, places in positions.items():
+    for lexeme, found in positions.items():
+        places = found
+        if found[-1] > MAX_POSITION or len(found) > MAX_POSITIONS:
+            places = list(dict.fromkeys(min(place, MAX_POSITION) for place in found))
+            places = places[:MAX_POSITIONS]
         # Text, a byte of alignment, a count of two bytes, and two bytes a position.
         room -= len(lexeme.encode()) + 3 + 2 * len(places)
         if room < 0:
             break
-        kept += len(places)
-        quoted = lexeme.replace("\\", "\\\\").replace("'", "''")
-        entries.append(f"'{quoted}':{','.join(map(str, places))}")
-    return SearchVector(" ".join(entries), len(words), total - kept)
+        kept[lexeme] = places
+    return kept
 
 
 def to_search_vectors(texts: Sequence[str], language: str) -> tuple[list[str], list[int]]:

@@ -18,6 +18,28 @@ from rag_pipeline.settings import Settings
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
 Rag = Callable[..., subprocess.CompletedProcess[str]]
+HOLD = """
+CREATE SEQUENCE first_landing;
+CREATE FUNCTION hold_later_landings() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    landing bigint := pg_current_xact_id()::text::bigint;
+BEGIN
+    IF NOT (SELECT is_called FROM first_landing) THEN
+        PERFORM setval('first_landing', landing);
+    ELSIF (SELECT last_value FROM first_landing) <> landing THEN
+        PERFORM pg_advisory_xact_lock(4711);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER hold_later_landings BEFORE UPDATE ON document FOR EACH ROW
+WHEN (NEW.status = 'ready') EXECUTE FUNCTION hold_later_landings();
+"""
+"""Lets one transaction make documents ready; the next waits for whoever holds the lock 4711."""
+RELEASE = """
+DROP TRIGGER hold_later_landings ON document;
+DROP FUNCTION hold_later_landings;
+DROP SEQUENCE first_landing;
+"""
 
 
 @pytest.fixture
@@ -138,22 +160,26 @@ def test_a_killed_sync_is_taken_up_again(
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
 
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rag_pipeline.cli", "sync", "manuals"],
-        env=environment,
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    landed = 0
-    deadline = time.monotonic() + 240
-    while landed == 0 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-        with psycopg.connect(url) as connection:
-            row = connection.execute("SELECT count(*) FROM document WHERE status = 'ready'")
+    with psycopg.connect(url, autocommit=True) as holder:
+        holder.execute(HOLD)
+        holder.execute("SELECT pg_advisory_lock(4711)")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rag_pipeline.cli", "sync", "manuals"],
+            env=environment,
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        landed = 0
+        deadline = time.monotonic() + 240
+        while landed == 0 and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+            row = holder.execute("SELECT count(*) FROM document WHERE status = 'ready'")
             landed = row.fetchone()[0]  # type: ignore[index]
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        holder.execute("SELECT pg_advisory_unlock(4711)")
+        holder.execute(RELEASE)  # waits until what was under way is rolled back
 
     query = "SELECT source_hash, chunk_id FROM chunk ORDER BY 2"
     with psycopg.connect(url) as connection:
