@@ -2,11 +2,12 @@
 
 The name is looked at as if it were written once in each of the file's chunks: a word counts by its
 weight × inverse document frequency. It ranks chunks that have a word of the query, and finds none.
+A word that most texts have ("the") says little in a name, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ MAX_FILES = 200
 """A word in more names than this names no file."""
 MAX_CHUNKS = 20_000
 """Chunks of named files that are looked at, those of the files named best first."""
+MOST_OF_TEXT = 2.0
+"""Inverse document frequency of a word in names, at most so many times that in texts."""
 
 __all__ = ["NamedChunks", "named_chunks"]
 
@@ -35,9 +38,16 @@ class NamedChunks:
 
 
 def named_chunks(
-    connection: Connection[TupleRow], query: str, languages: Sequence[str], corpus: Corpus
+    connection: Connection[TupleRow],
+    query: str,
+    languages: Sequence[str],
+    corpus: Corpus,
+    frequencies: Mapping[str, int],
 ) -> NamedChunks | None:
-    """Return the chunks of files that the query names; None if it names none."""
+    """Return the chunks of files that the query names; None if it names none.
+
+    `frequencies` says how many chunks have each word in their text.
+    """
     weights = name_query_weights(query, languages)
     files: dict[str, dict[str, int]] = {}
     for lexeme, source_hash, chunk_count in queries.named_documents(
@@ -49,7 +59,9 @@ def named_chunks(
     for lexeme, found in files.items():
         if len(found) > MAX_FILES:
             continue
-        factor = weights[lexeme] * inverse_frequency(corpus.chunk_count, sum(found.values()))
+        in_text = inverse_frequency(corpus.chunk_count, frequencies.get(lexeme, 0))
+        in_names = inverse_frequency(corpus.chunk_count, sum(found.values()))
+        factor = weights[lexeme] * min(in_names, MOST_OF_TEXT * in_text)
         for source_hash, chunk_count in found.items():
             scores[source_hash] = scores.get(source_hash, 0.0) + factor
             counts[source_hash] = chunk_count

@@ -93,7 +93,7 @@ def text_leg(
         return TextFound(corrections=corrections)
     named = None
     if clauses.file_name:
-        named = named_chunks(connection, query, languages, corpus)
+        named = named_chunks(connection, query, languages, corpus, frequencies)
     unknown = _unknown_share(weights, frequencies, corrections, corpus)
     search = _Search(connection, corpus, clauses, words, fuzzy, phrase, named, unknown)
     return TextFound(

@@ -163,7 +163,25 @@ def test_of_equal_texts_the_one_in_the_named_file_comes_first(database_url: str)
     found = ask(searcher, "working capital of Best Buy in FY2022").results
     assert [one.document for one in found] == [names[i] for i in (3, 2, 1, 4, 0)]
     (name,) = [detail for detail in found[0].details if detail.clause == "file_name"]
-    assert name.raw_score > 0 and name.weight == 2.0
+    assert name.raw_score > 0
+    assert name.weight == 2.0
     assert sum(detail.contribution for detail in found[0].details) == pytest.approx(found[0].score)
     assert not ask(searcher, "bestbuy").results, "a name by itself finds nothing"
+    database.close()
+
+
+def test_a_word_of_every_text_says_little_in_a_name(database_url: str) -> None:
+    database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
+    names = ["fan.pdf", "how-to-use-the-fan.pdf", "motor.pdf", "pump.pdf"]
+    for name in names:
+        texts = [f"The voltage of the {name[:-4]} is stated here.", "The rest of the matter."]
+        land_document(database, name, texts)
+    finish(database)
+    found = ask(Searcher(database, Settings()), "what is the voltage of the motor").results
+    assert found[0].document == "motor.pdf"
+    shares = {
+        one.document: sum(d.raw_score for d in one.details if d.clause == "file_name")
+        for one in found
+    }
+    assert shares["how-to-use-the-fan.pdf"] < 0.2 * shares["motor.pdf"]
     database.close()

@@ -268,7 +268,9 @@ def test_functions(stores: Stores) -> None:
             call = f"{function}(ARRAY['quotation', 'shared', 'manual', 'md'], 100)"
             hashes = select_all(connection, f"SELECT source_hash FROM {call}")
             seen = select_all(connection, "SELECT source_hash FROM source")
-            assert hashes and seen is not None and set(hashes) <= set(seen)
+            assert hashes
+            assert seen is not None
+            assert set(hashes) <= set(seen)
     with stores.without.database.connection() as other:
         theirs = other.execute(
             "SELECT lexeme, sum(chunk_count)::integer FROM posting GROUP BY 1 ORDER BY lexeme"
