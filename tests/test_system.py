@@ -140,7 +140,7 @@ def test_a_script_without_a_guard_works(settings: Settings, manuals: Path, tmp_p
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

@@ -34,7 +34,7 @@ def ask(project: Settings, base: Database, server: ChatServer) -> Ask:
             },
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
 

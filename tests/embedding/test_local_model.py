@@ -27,7 +27,7 @@ BUILD = (
 def test_processes_may_build_at_the_same_time(tmp_path: Path) -> None:
     command = [sys.executable, "-c", BUILD, str(tmp_path)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    outputs = [process.communicate(timeout=120)[0] for process in running]
+    outputs = [process.communicate(timeout=300)[0] for process in running]
     assert [process.returncode for process in running] == [0, 0]
     assert outputs[0] == outputs[1]
     assert sorted(path.name for path in model_files(tmp_path).folder.iterdir()) == [

@@ -196,7 +196,7 @@ def rag(project: Settings, *arguments: str, **variables: str) -> subprocess.Comp
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -61,7 +61,7 @@ def over_http(url: str, token: str | None = None) -> Connect:
     async def connect() -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            httpx2.AsyncClient(headers=headers, timeout=300) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
         ):
             yield client
@@ -158,7 +158,7 @@ def test_standard_output_holds_messages_only(project: Settings) -> None:
         env=environment(project),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     lines = ran.stdout.splitlines()

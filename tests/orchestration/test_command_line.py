@@ -171,7 +171,7 @@ def test_a_killed_sync_is_taken_up_again(
             stderr=subprocess.DEVNULL,
         )
         landed = 0
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 600
         while landed == 0 and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
             row = holder.execute("SELECT count(*) FROM document WHERE status = 'ready'")

@@ -30,5 +30,5 @@ def url(project: Settings) -> Iterator[str]:
 
 @pytest.fixture
 def client(url: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=url, timeout=60) as client:
+    with httpx.Client(base_url=url, timeout=300) as client:
         yield client

@@ -107,7 +107,7 @@ def open_url(project: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_over_the_network_a_token_is_needed(open_url: str) -> None:
-    with httpx.Client(base_url=open_url, timeout=60) as client:
+    with httpx.Client(base_url=open_url, timeout=300) as client:
         without = client.get("/api/sources")
         assert (without.status_code, without.headers["www-authenticate"]) == (401, "Bearer")
         wrong = {"Authorization": f"Bearer {TOKEN}x"}
@@ -123,7 +123,7 @@ def test_over_the_network_a_token_is_needed(open_url: str) -> None:
 
 def test_a_bearer_with_principals_sees_no_evaluation_and_no_folders(open_url: str) -> None:
     lee = {"Authorization": f"Bearer {OTHER}"}
-    with httpx.Client(base_url=open_url, timeout=60, headers=lee) as client:
+    with httpx.Client(base_url=open_url, timeout=300, headers=lee) as client:
         assert client.get("/api/evaluation").status_code == 403
         sources = client.get("/api/sources").json()
         assert (sources["folders"], sources["waiting"]) == ([], None)

@@ -86,10 +86,10 @@ def test_the_command_serves_until_it_is_interrupted(project: Settings) -> None:
     ) as serving:
         assert serving.stderr is not None
         url = serving.stderr.readline().split()[0]
-        reply = httpx.get(f"{url}/api/sources", timeout=60).json()
+        reply = httpx.get(f"{url}/api/sources", timeout=300).json()
         assert reply["counts"]["documents"] == 5
         serving.send_signal(signal.SIGINT)
-        assert serving.wait(30) == 0
+        assert serving.wait(300) == 0
         assert "Traceback" not in serving.stderr.read()
 
 
@@ -99,7 +99,7 @@ def test_the_command_refuses_to_be_open_to_all(project: Settings) -> None:
         env=environment(project),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ran.returncode == 1
