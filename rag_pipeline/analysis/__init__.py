@@ -9,7 +9,7 @@ from rag_pipeline.analysis.analyzer import (
     query_lexemes,
     query_weights,
 )
-from rag_pipeline.analysis.names import name_lexemes, name_query_weights
+from rag_pipeline.analysis.names import name_lexemes, name_query_words
 from rag_pipeline.analysis.search_vector import (
     SearchVector,
     to_search_vector,
@@ -24,7 +24,7 @@ __all__ = [
     "analyze_batch",
     "count_positions",
     "name_lexemes",
-    "name_query_weights",
+    "name_query_words",
     "query_lexemes",
     "query_weights",
     "to_search_vector",

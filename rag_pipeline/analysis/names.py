@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
+from urllib.parse import unquote
 
 from rag_pipeline.analysis.analyzer import analyze, query_weights
+from rag_pipeline.analysis.expansion import bounded
 from rag_pipeline.analysis.stemming import fold_accents
 from rag_pipeline.analysis.tokens import normalize, tokenize
 
@@ -21,38 +24,57 @@ _HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|_")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
+class NameWord(NamedTuple):
+    """A lexeme by which a query may name a file."""
+
+    weight: float
+    """0..1"""
+    parts: tuple[str, ...]
+    """The query's lexemes that it says as much as together: itself, or the two that it joins."""
+
+
 def name_lexemes(name: str) -> list[str]:
     """Return the distinct lexemes of a file's name, sorted; of a path, only its last part counts.
+
+    Of a web page's address, too; what is percent-encoded there is read, what it asks for is not.
 
     >>> name_lexemes("reports/BESTBUY_2019_10K.pdf")
     ['10', '10k', '2019', 'bestbuy']
     """
-    stem = _ENDING.sub("", re.split(r"[/\\]", name.rstrip("/\\"))[-1])
+    is_page = name.startswith(("http://", "https://"))
+    path = re.split(r"[?#]", name)[0] if is_page else name
+    last = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
+    stem = _ENDING.sub("", unquote(last) if is_page else last)
     spaced = _HUMP.sub(" ", stem)
     lexemes = {lexeme for lexeme, _ in analyze(spaced, _LANGUAGE)}
-    return sorted(one for one in lexemes | set(_joined(spaced)) if _says_something(one))
+    lexemes.update(joined for joined, _ in _joined(spaced))
+    return sorted(filter(_says_something, lexemes))
 
 
-def name_query_weights(query: str, languages: Sequence[str]) -> dict[str, float]:
-    """Return the lexemes by which `query` may name a file, each with its weight in 0..1.
+def name_query_words(query: str, languages: Sequence[str]) -> dict[str, NameWord]:
+    """Return the lexemes by which `query` may name a file.
 
-    >>> list(name_query_weights("Best Buy in FY2019", ["en"]))
+    >>> list(name_query_words("Best Buy in FY2019", ["en"]))
     ['best', 'buy', 'in', 'fy2019', 'fy', '2019', 'bestbuy', 'buyin']
     """
-    weights = {k: v for k, v in query_weights(query, languages).items() if _says_something(k)}
-    for joined in _joined(query):
-        weights.setdefault(joined, 1.0)
+    words = {
+        lexeme: NameWord(weight, (lexeme,))
+        for lexeme, weight in query_weights(query, languages).items()
+        if _says_something(lexeme)
+    }
+    for joined, parts in _joined(query):
+        words.setdefault(joined, NameWord(1.0, parts))
     for year in _YEAR.findall(query):
-        weights[year] = 1.0
-    return weights
+        words[year] = NameWord(1.0, (year,))
+    return words
 
 
-def _joined(text: str) -> Iterator[str]:
-    """Yield each two neighbouring words as one, without the genitive's ending."""
-    words = [token.removesuffix("'s") for token, kind in tokenize(normalize(text)) if not kind]
-    for first, second in pairwise(words):
+def _joined(text: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each two neighbouring words as one, without the genitive's ending, and the two."""
+    tokens = [token.removesuffix("'s") for token, kind in tokenize(normalize(text)) if not kind]
+    for first, second in pairwise(map(fold_accents, tokens)):
         if first.isalpha() and second.isalpha():
-            yield fold_accents(first + second)
+            yield bounded(first + second), (bounded(first), bounded(second))
 
 
 def _says_something(lexeme: str) -> bool:

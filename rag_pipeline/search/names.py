@@ -2,27 +2,29 @@
 
 The name is looked at as if it were written once in each of the file's chunks: a word counts by its
 weight × inverse document frequency. It ranks chunks that have a word of the query, and finds none.
-A word that most texts have ("the") says little in a name, too.
+A word that most texts have ("the") says little in a name, too, and so do two ("howto").
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.analysis import name_query_weights
-from rag_pipeline.search.postings import Corpus, inverse_frequency
+from rag_pipeline.analysis import name_query_words
+from rag_pipeline.search.postings import BUCKET_BITS, Corpus, inverse_frequency
 from rag_pipeline.store.queries import queries
 
 MAX_FILES = 200
 """A word in more names than this names no file."""
 MAX_CHUNKS = 20_000
-"""Chunks of named files that are looked at, those of the files named best first."""
+"""Chunks of named files that are looked at, those of the files named best first; of files named
+equally well, all or none."""
 MOST_OF_TEXT = 2.0
 """Inverse document frequency of a word in names, at most so many times that in texts."""
 
@@ -48,35 +50,40 @@ def named_chunks(
 
     `frequencies` says how many chunks have each word in their text.
     """
-    weights = name_query_weights(query, languages)
+    words = name_query_words(query, languages)
     files: dict[str, dict[str, int]] = {}
     for lexeme, source_hash, chunk_count in queries.named_documents(
-        connection, lexemes=list(weights), most=MAX_FILES + 1
+        connection, lexemes=list(words), most=MAX_FILES
     ):
         files.setdefault(lexeme, {})[source_hash] = chunk_count
     scores: dict[str, float] = {}
     counts: dict[str, int] = {}
     for lexeme, found in files.items():
-        if len(found) > MAX_FILES:
-            continue
-        in_text = inverse_frequency(corpus.chunk_count, frequencies.get(lexeme, 0))
+        word = words[lexeme]
+        in_text = sum(
+            inverse_frequency(corpus.chunk_count, frequencies.get(part, 0)) for part in word.parts
+        )
         in_names = inverse_frequency(corpus.chunk_count, sum(found.values()))
-        factor = weights[lexeme] * min(in_names, MOST_OF_TEXT * in_text)
+        factor = word.weight * min(in_names, MOST_OF_TEXT * in_text)
         for source_hash, chunk_count in found.items():
             scores[source_hash] = scores.get(source_hash, 0.0) + factor
             counts[source_hash] = chunk_count
-    chosen = []
+    chosen: list[str] = []
     total = 0
-    for source_hash in sorted(scores, key=lambda one: (-scores[one], one)):
-        total += counts[source_hash]
+    for _, equal in groupby(sorted(scores, key=lambda one: -scores[one]), key=scores.__getitem__):
+        hashes = list(equal)
+        total += sum(counts[source_hash] for source_hash in hashes)
         if total > MAX_CHUNKS:
             break
-        chosen.append(source_hash)
+        chosen += hashes
     if not chosen:
         return None
-    rows = queries.chunks_of(connection, source_hashes=chosen)
-    pairs = [(chunk_id, scores[source_hash]) for source_hash, chunk_id in rows]
-    return NamedChunks(
-        np.asarray([chunk_id for chunk_id, _ in pairs], dtype=np.int64),
-        np.asarray([score for _, score in pairs], dtype=np.float32),
-    )
+    rows = list(queries.chunks_of(connection, source_hashes=chosen))
+    if not rows:  # deleted meanwhile
+        return None
+    chunk_ids = np.concatenate([np.asarray(ids, dtype=np.int64) for _, ids in rows])
+    given = np.asarray([scores[source_hash] for source_hash, _ in rows], dtype=np.float32)
+    by_chunk = np.repeat(given, [len(ids) for _, ids in rows])
+    # A chunk may have landed in a new bucket since the corpus was counted.
+    known = np.isin(chunk_ids >> BUCKET_BITS, corpus.buckets)
+    return NamedChunks(chunk_ids[known], by_chunk[known])

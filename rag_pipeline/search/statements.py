@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import ClientCursor, Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.analysis import name_query_weights, query_weights
+from rag_pipeline.analysis import name_query_words, query_weights
 from rag_pipeline.search.filters import Filters
 from rag_pipeline.search.names import MAX_FILES
 from rag_pipeline.search.phrases import Phrase
@@ -68,11 +68,11 @@ def search_statements(
         lexemes = sorted({*weights, *(phrase.lexemes if phrase else ())})
         add("posting_buckets", "text: size of the corpus")
         add("document_frequencies", "text: how many chunks have each word", lexemes=lexemes)
-        if by_name:
-            names = list(name_query_weights(query, languages))
-            add("named_documents", "text: files that it names", lexemes=names, most=MAX_FILES + 1)
-            add("chunks_of", "text: their chunks", source_hashes=_Later("source_hashes"))
         add("near_lexemes", "text: corrections of unknown words", variants=_Later("variants"))
+        if by_name:
+            names = list(name_query_words(query, languages))
+            add("named_documents", "text: files that it names", lexemes=names, most=MAX_FILES)
+            add("chunks_of", "text: their chunks", source_hashes=_Later("source_hashes"))
         add("postings", "text: which chunks have them, how often", lexemes=lexemes)
         if filtered:
             add("passing_of", "text: which pass", **scope, chunk_ids=_Later("chunk_ids"))

@@ -76,7 +76,7 @@ COPY chunk (
 ) FROM STDIN;
 
 -- name: allocate_chunk_ids(reader_set_id, count)
--- Before anything else of a landing is locked (sql/migrations/004_access.sql).
+-- Before anything else of a landing is locked (sql/migrations/005_access.sql).
 SELECT allocate_chunk_ids(:reader_set_id, :count);
 
 -- name: copy_chunk_embeddings()#

@@ -11,20 +11,26 @@ SELECT lexeme, sum(chunk_count) FROM posting WHERE lexeme = ANY(:lexemes) GROUP 
 SELECT lexeme, bucket, postings FROM posting WHERE lexeme = ANY(:lexemes);
 
 -- name: named_documents(lexemes, most)
--- GIN source_name_lexemes, then the keys of document. What a file held stays its own until its new
--- content has landed.
+-- GIN source_name_lexemes, then the keys of document. A word in more names than `most` names no
+-- file; names of files that have not landed count, too. What a file held stays its own until its
+-- new content has landed.
 SELECT f.lexeme, d.source_hash, d.chunk_count
-FROM named_sources(:lexemes, :most) AS f
+FROM (
+    SELECT lexeme, source_hash, count(*) OVER (PARTITION BY lexeme) AS files
+    FROM named_sources(:lexemes, :most + 1)
+) AS f
 CROSS JOIN LATERAL (
     SELECT n.source_hash, n.chunk_count FROM document AS n WHERE n.source_hash = f.source_hash
     UNION
     SELECT n.source_hash, n.chunk_count FROM document AS n WHERE n.superseded_by = f.source_hash
 ) AS d
-WHERE d.chunk_count > 0;
+WHERE f.files <= :most AND d.chunk_count > 0;
 
 -- name: chunks_of(source_hashes)
--- Key (source_hash, chunk_index) of chunk.
-SELECT source_hash, chunk_id FROM chunk WHERE source_hash = ANY(:source_hashes);
+-- Key (source_hash, chunk_index) of chunk. Up to 20,000 chunks: an array a document.
+SELECT source_hash, array_agg(chunk_id) FROM chunk
+WHERE source_hash = ANY(:source_hashes)
+GROUP BY source_hash;
 
 -- name: ranks_within(chunk_ids, words)
 -- For words that too many chunks have: ts_rank of a query of one word, which looks the word up by

@@ -6,7 +6,8 @@ import unicodedata
 
 import pytest
 
-from rag_pipeline.analysis import name_lexemes, name_query_weights
+from rag_pipeline.analysis import name_lexemes, name_query_words
+from rag_pipeline.analysis.names import NameWord
 
 
 @pytest.mark.parametrize(
@@ -23,20 +24,42 @@ from rag_pipeline.analysis import name_lexemes, name_query_weights
         (unicodedata.normalize("NFD", "설치설명서.pdf"), "설치설명서"),
         ("Ölwechsel.pdf", "olwechsel"),
         ("https://example.org/docs/getting-started.html", "getting started"),
+        ("https://example.org/Install%20Guide.html?tab=2/3", "install guide"),
+        ("https://example.org/wiki/%EC%84%A4%EC%B9%98/", "설치"),
     ],
 )
 def test_a_question_names_the_file(name: str, query: str) -> None:
-    assert set(name_lexemes(name)) & set(name_query_weights(query, ["en", "ko"]))
+    assert set(name_lexemes(name)) & set(name_query_words(query, ["en", "ko"]))
 
 
 def test_neither_folders_nor_endings_nor_single_letters_are_names() -> None:
     assert name_lexemes("/manuals/pump/10-K.pdf") == ["10", "10-k", "10k"]
     assert name_lexemes("manuals\\pump.tar.gz/") == ["pump", "pump.tar", "tar"]
-    assert "k" not in name_query_weights("10-K", ["en"])
+    assert "k" not in name_query_words("10-K", ["en"])
     assert name_lexemes("") == name_lexemes("___.pdf") == []
 
 
+def test_only_addresses_are_decoded_and_what_they_ask_for_is_no_name() -> None:
+    assert name_lexemes("https://example.org/a/pump.html?id=valve&back=/seal#oil") == ["pump"]
+    assert name_lexemes("https://example.org/pump%00%ff%2Fseal") == ["pump", "pumpseal", "seal"]
+    assert name_lexemes("/m/100%25.pdf") == ["100", "100%", "25"]
+
+
+def test_no_word_of_a_name_is_longer_than_an_index_takes() -> None:
+    lexemes = name_lexemes(f"https://example.org/{'a' * 3000}_{'b' * 3000}")
+    assert len(lexemes) == 3
+    assert max(map(len, lexemes)) <= 255
+    assert set(lexemes) <= set(name_query_words(f"{'a' * 3000} {'b' * 3000}", ["en"]))
+
+
 def test_a_year_counts_in_full_whatever_stands_before_it() -> None:
-    weights = name_query_weights("FY2022 and 120221", ["en"])
-    assert weights["2022"] == 1.0
-    assert "0222" not in weights
+    words = name_query_words("FY2022 and 120221", ["en"])
+    assert words["2022"].weight == 1.0
+    assert "0222" not in words
+
+
+def test_two_words_as_one_say_what_they_say_together() -> None:
+    words = name_query_words("How to reach Müller's Shop", ["en"])
+    assert words["howto"] == NameWord(1.0, ("how", "to"))
+    assert words["mullershop"].parts == ("muller", "shop")
+    assert words["reach"].parts == ("reach",)

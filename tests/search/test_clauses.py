@@ -8,11 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.search import Searcher, SearchResponse, SearchResult
+from rag_pipeline.analysis import name_lexemes
+from rag_pipeline.search import Searcher, SearchResponse, SearchResult, names
 from rag_pipeline.search.corrections import distance, one_edit_away
+from rag_pipeline.search.names import named_chunks
 from rag_pipeline.search.phrases import Phrase
+from rag_pipeline.search.postings import BUCKET_SIZE, Corpus
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
+from rag_pipeline.store.sources import SourceFile, apply_changes, name_sources
 from tests.conftest import fresh_database
 from tests.search.conftest import finish, land_document
 
@@ -184,4 +188,60 @@ def test_a_word_of_every_text_says_little_in_a_name(database_url: str) -> None:
         for one in found
     }
     assert shares["how-to-use-the-fan.pdf"] < 0.2 * shares["motor.pdf"]
+    database.close()
+
+
+def test_two_words_of_every_text_say_little_in_a_name(database_url: str) -> None:
+    database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
+    names = ["how to use the fan.pdf", "motor.pdf", "pump.pdf", "valve.pdf"]
+    for name in names:
+        land_document(database, name, ["How to use the part.", "How to use the other part."])
+    finish(database)
+    found = ask(Searcher(database, Settings()), "how to use the motor").results
+    assert [one.document for one in found[:2]] == ["motor.pdf", "motor.pdf"]
+    database.close()
+
+
+def test_a_chunk_that_lands_in_a_new_bucket_while_names_are_read(database_url: str) -> None:
+    database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
+    land_document(database, "pump.pdf", ["The voltage of the pump."])
+    with database.connection() as connection:
+        corpus = Corpus([0], 1, 5)
+        connection.execute(
+            "SELECT setval(pg_get_serial_sequence('chunk', 'chunk_id'), %s)", (BUCKET_SIZE,)
+        )
+    land_document(database, "pump-2.pdf", ["The voltage of the second pump."])
+    with database.connection() as connection:
+        named = named_chunks(connection, "pump", ["en"], corpus, {"pump": 1})
+        assert named is not None
+        assert named.chunk_ids.tolist() == [1]
+        assert len(named.scores) == 1
+    database.close()
+
+
+def test_names_that_too_many_files_or_chunks_have(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
+    for name in ("pump-old.pdf", "pump-new.pdf", "valve-new.pdf"):
+        land_document(database, name, ["One.", "Two."])
+
+    def files(query: str) -> set[int]:
+        with database.connection() as connection:
+            corpus = Corpus([0], 100, 100)
+            named = named_chunks(connection, query, ["en"], corpus, {})
+        return set() if named is None else set(named.chunk_ids.tolist())
+
+    assert files("pump") == {1, 2, 3, 4}
+    monkeypatch.setattr(names, "MAX_CHUNKS", 3)
+    assert files("pump") == set(), "which of the two would be a matter of chance"
+    assert files("new pump") == {3, 4}, "the one that is named best"
+    monkeypatch.setattr(names, "MAX_CHUNKS", 100)
+    monkeypatch.setattr(names, "MAX_FILES", 2)
+    assert files("pump") == {1, 2, 3, 4}
+    unlanded = SourceFile("/m/pump-3.pdf", "/m", "3" * 64, 1, 1)
+    with database.connection() as connection:
+        apply_changes(connection, [unlanded], [])
+        name_sources(connection, name_lexemes)
+    assert files("pump") == set(), "files that have not landed have names, too"
     database.close()
