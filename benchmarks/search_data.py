@@ -38,11 +38,13 @@ _DOCUMENTS = """
 INSERT INTO document (source_hash, title, page_count, language, status, chunk_count)
 SELECT encode(sha256(i::text::bytea), 'hex'), 'Manual ' || i, 50, 'und', 'ready', 100
 FROM generate_series(0, %(last)s) AS i"""
+# Files are named by one word of 500, neither the commonest nor the rarest, and a number.
 # One source in a hundred is tagged `rare`, every other one `half`.
 _SOURCES = """
 INSERT INTO source (uri, root, source_hash, size, modified_ns, tags)
 SELECT
-    '/generated/manual-' || i || '.pdf', '/generated', encode(sha256(i::text::bytea), 'hex'), 1, 1,
+    '/generated/' || (%(words)s::text[])[1 + i %% 500] || '-' || to_char(i, 'FM00000') || '.pdf',
+    '/generated', encode(sha256(i::text::bytea), 'hex'), 1, 1,
     CASE WHEN i %% 100 = 7 THEN '{rare}'::text[] WHEN i %% 2 = 0 THEN '{half}'::text[]
         ELSE '{}'::text[] END
 FROM generate_series(0, %(last)s) AS i"""
@@ -89,7 +91,7 @@ def generate(connection: psycopg.Connection[Any], count: int) -> None:
         "VALUES ('generated', 'topics', %s, '1', 'active')",
         (DIMENSIONS,),
     )
-    last = {"last": (count - 1) // CHUNKS_PER_DOCUMENT}
+    last = {"last": (count - 1) // CHUNKS_PER_DOCUMENT, "words": vocabulary()[200:700]}
     connection.execute(_DOCUMENTS, last)
     connection.execute(_SOURCES, last)
     name_sources(connection, name_lexemes)
@@ -134,13 +136,16 @@ def is_restricted(connection: psycopg.Connection[Any]) -> bool:
     return bool(row and row[0])
 
 
+_FEW = "uri ~ '08\\.pdf$'"
+
+
 def restrict(connection: psycopg.Connection[Any]) -> None:
     """Give a generated corpus to two groups of readers: `few` has 1 document of 100, `many` others.
 
     The few's chunks are moved as a change of readers moves them. The others stay where they are and
     their places change hands, which takes no hour and ends in the same tables.
     """
-    connection.execute("UPDATE source SET readers = '{group:few}' WHERE 'rare' = ANY(tags)")
+    connection.execute(f"UPDATE source SET readers = '{{group:few}}' WHERE {_FEW}")
     with connection.transaction():
         connection.execute("SET LOCAL session_replication_role = replica")  # no triggers
         connection.execute("INSERT INTO reader_set (readers) VALUES ('{group:many}')")
@@ -149,11 +154,8 @@ def restrict(connection: psycopg.Connection[Any]) -> None:
                 f"UPDATE {table} SET reader_set_id = (SELECT reader_set_id FROM reader_set "
                 "WHERE readers = '{group:many}') WHERE reader_set_id = 1"
             )
-        connection.execute(
-            "UPDATE source SET readers = '{group:many}' WHERE NOT 'rare' = ANY(tags)"
-        )
-    connection.execute("UPDATE corpus_statistics SET is_stale = true")
-    with connection.transaction():
+        connection.execute(f"UPDATE source SET readers = '{{group:many}}' WHERE NOT {_FEW}")
+        connection.execute("UPDATE corpus_statistics SET is_stale = true")
         refresh_statistics(connection)
     connection.execute("VACUUM ANALYZE")
 

@@ -75,6 +75,8 @@ class Questions:
     """Queries of one to four words out of a chunk each, and a vector near that chunk's."""
 
     texts: list[str]
+    naming: list[str]
+    """The same, with the word of the chunk's file name."""
     mistyped: list[str]
     vectors: dict[str, Any]
 
@@ -96,6 +98,7 @@ def measure_speed(
             "fuzzy": lambda i: searcher.search(mistyped[i], weights=text),
             "vector": lambda i: searcher.search(asked[i], weights=vector),
             "fused": lambda i: searcher.search(asked[i]),
+            "fused, file named": lambda i: searcher.search(questions.naming[i]),
             "fused, 1 % filter": lambda i: searcher.search(asked[i], filters=rare),
             "fused, 50 % filter": lambda i: searcher.search(asked[i], filters=half),
         }
@@ -282,16 +285,18 @@ def _cpu_seconds(connection: psycopg.Connection[Any]) -> float:
 def _questions(connection: psycopg.Connection[Any], count: int) -> Questions:
     generator = random.Random(SEED)
     drawn = connection.execute(
-        "SELECT c.content, e.embedding FROM chunk AS c "
+        "SELECT c.content, e.embedding, substring(s.uri FROM '([a-z]+)-') FROM chunk AS c "
         "INNER JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id "
+        "INNER JOIN source AS s ON s.source_hash = c.source_hash "
         "WHERE c.chunk_id = ANY(%s)",
         (_spread_ids(connection, count),),
     ).fetchall()
     noise = np.random.default_rng(SEED)
     texts: list[str] = []
+    naming: list[str] = []
     mistyped: list[str] = []
     vectors: dict[str, Any] = {}
-    for number, (content, embedding) in enumerate(drawn):
+    for number, (content, embedding, name) in enumerate(drawn):
         words = generator.sample(content.split(), 1 + number % 4)
         text = " ".join(words)
         longest = max(words, key=len)
@@ -299,9 +304,11 @@ def _questions(connection: psycopg.Connection[Any], count: int) -> Questions:
         typed = longest[:place] + generator.choice("qxy") + longest[place:]
         near = embedding.to_numpy().astype(np.float32) + 0.02 * noise.standard_normal(DIMENSIONS)
         texts.append(text)
+        naming.append(f"{text} {name}")
         mistyped.append(" ".join([typed, *(word for word in words if word != longest)]))
-        vectors[text] = (near / np.linalg.norm(near)).astype(np.float32)
-    return Questions(texts, mistyped, vectors)
+        near = (near / np.linalg.norm(near)).astype(np.float32)
+        vectors |= {text: near, naming[-1]: near}
+    return Questions(texts, naming, mistyped, vectors)
 
 
 def _spread_ids(connection: psycopg.Connection[Any], count: int) -> list[int]:

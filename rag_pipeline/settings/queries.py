@@ -31,7 +31,7 @@ class ClauseWeights(Section):
         default=1.5, ge=0, description="Words that were mistyped, as corrected; 0 = no correction"
     )
     file_name: float = Field(
-        default=2.0, ge=0, description="The query's words in the name of the chunk's file"
+        default=4.0, ge=0, description="The query's words in the name of the chunk's file"
     )
 
 

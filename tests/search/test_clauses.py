@@ -168,7 +168,7 @@ def test_of_equal_texts_the_one_in_the_named_file_comes_first(database_url: str)
     assert [one.document for one in found] == [names[i] for i in (3, 2, 1, 4, 0)]
     (name,) = [detail for detail in found[0].details if detail.clause == "file_name"]
     assert name.raw_score > 0
-    assert name.weight == 2.0
+    assert name.weight == 4.0
     assert sum(detail.contribution for detail in found[0].details) == pytest.approx(found[0].score)
     assert not ask(searcher, "bestbuy").results, "a name by itself finds nothing"
     database.close()
