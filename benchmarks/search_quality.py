@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pypdfium2 as pdfium
 
-from rag_pipeline.analysis import analyze, query_weights, to_search_vectors
+from rag_pipeline.analysis import analyze, name_lexemes, query_weights, to_search_vectors
 from rag_pipeline.search import Searcher
 from rag_pipeline.search.corrections import correct, one_edit_away
 from rag_pipeline.search.text_leg import text_leg
@@ -26,7 +26,7 @@ from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import ensure_space
 from rag_pipeline.store.queries import queries
-from rag_pipeline.store.sources import SourceFile, apply_changes
+from rag_pipeline.store.sources import SourceFile, apply_changes, name_sources
 from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.text import clean_text, detect_language
 
@@ -61,6 +61,7 @@ def land_texts(
     with database.connection() as connection:
         space = ensure_space(connection, "generated", "alike", dimensions, "1")
         apply_changes(connection, [SourceFile(f"/b/{name}.pdf", "/b", source_hash, 1, 1)], [])
+        name_sources(connection, name_lexemes)
         landing = Landing(
             source_hash=source_hash,
             title=name,

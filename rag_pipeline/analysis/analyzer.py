@@ -25,7 +25,7 @@ from rag_pipeline.analysis.tokens import normalize, tokenize
 
 ANALYSIS_VERSION = "1"
 """Part of the fingerprint of stored search vectors: raised whenever the same text would give
-other lexemes."""
+other lexemes. Names of files have none: a migration then sets `source.name_lexemes` to NULL."""
 
 Lexemes = list[tuple[str, int]]
 """Lexemes and their positions, from 1; lexemes that stand for the same word share a position."""

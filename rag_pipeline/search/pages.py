@@ -63,10 +63,10 @@ def _match(text: str, language: str, factors: Mapping[str, float]) -> float:
     by_words = sum(
         factors[lexeme] * (K1 + 1) * count / (count + norm) for lexeme, count in counts.items()
     )
-    return round(by_words + _closest(found, factors), 9)
+    return round(by_words + closest_together(found, factors), 9)
 
 
-def _closest(found: Sequence[tuple[int, str]], factors: Mapping[str, float]) -> float:
+def closest_together(found: Sequence[tuple[int, str]], factors: Mapping[str, float]) -> float:
     """Return the greatest sum of factors, each lexeme once, within a window of positions."""
     best = total = 0.0
     inside: Counter[str] = Counter()

@@ -41,6 +41,8 @@ RECOUNTED = 300
 """How many best chunks these are."""
 MAX_PHRASES = 100
 """Chunks with every word of the query that are looked into for the phrase, best by words first."""
+NOWHERE = (False, False)
+"""A phrase neither in the trail nor in the text."""
 
 __all__ = ["TextFound", "text_leg"]
 
@@ -167,14 +169,12 @@ class _Search:
         fuzzy = Scores(self.corpus) if self.fuzzy.factors else None
         covered = self._score(scores, fuzzy, read)
         ceiling = self._ceiling()
-        # The clauses are parts of the same ceiling: only their weights matter for the order.
-        total = scores.values
+        columns = {"words": scores.values}
         if fuzzy is not None:
-            total = total + fuzzy.values * np.float32(self.clauses.fuzzy / self.clauses.words)
-        names = self._names(scores)
-        if names is not None:
-            weight = np.float32(self.clauses.file_name / self.clauses.words)
-            total = np.where(total > 0, total + weight * names, total)
+            columns["fuzzy"] = fuzzy.values
+        if self.named is not None:
+            columns["file_name"] = self._names(scores, self.named)
+        total = self._total(columns)
         if scope.chunk_ids is not None:
             total = _only(total, scores.places_of(np.asarray(scope.chunk_ids, dtype=np.int64)))
         count = max(limit, RECOUNTED) if unread else limit
@@ -183,25 +183,19 @@ class _Search:
         with_phrase = self._with_all_words(scores, total, covered, scope if check else None)
         places = np.union1d(places, with_phrase)
         ids = scores.chunk_ids(places)
-        raw_words = scores.values[places].astype(np.float64)
-        raw_fuzzy = fuzzy.values[places].astype(np.float64) if fuzzy else np.zeros(len(places))
-        raw_names = np.zeros(len(places)) if names is None else names[places].astype(np.float64)
+        raw = {name: values[places].astype(np.float64) for name, values in columns.items()}
         if unread:
-            raw_words += self._recounted(ids, unread)
+            raw["words"] += self._recounted(ids, unread)
         phrases = self._phrases(scores.chunk_ids(with_phrase))
-        by_words = (
-            self.clauses.words * raw_words
-            + self.clauses.fuzzy * raw_fuzzy
-            + self.clauses.file_name * raw_names
-        )
         # Those with the phrase, and of the others no more than are returned.
-        best = set(ids[np.argsort(-by_words, kind="stable")[: limit + len(phrases)]].tolist())
-        rows = zip(
-            ids.tolist(), raw_words.tolist(), raw_fuzzy.tolist(), raw_names.tolist(), strict=True
-        )
+        order = np.argsort(-self._weighted(raw), kind="stable")
+        best = set(ids[order[: limit + len(phrases)]].tolist())
+        rows = zip(ids.tolist(), *(column.tolist() for column in raw.values()), strict=True)
         hits = [
-            self._hit(chunk_id, word, near, name, phrases.get(chunk_id, (False, False)), ceiling)
-            for chunk_id, word, near, name in rows
+            self._hit(
+                chunk_id, dict(zip(raw, row, strict=True)), phrases.get(chunk_id, NOWHERE), ceiling
+            )
+            for chunk_id, *row in rows
             if chunk_id in best or chunk_id in phrases
         ]
         hits = [hit for hit in hits if hit.raw_score > 0]
@@ -241,13 +235,32 @@ class _Search:
                 fuzzy.add(*fuzzy.places(rows.get(lexeme, ())), factor)
         return None if covered is None else covered == len(counted)
 
-    def _names(self, scores: Scores) -> NDArray[np.float32] | None:
-        """Return what the files' names give, by place."""
-        if self.named is None:
-            return None
+    def _names(self, scores: Scores, named: NamedChunks) -> NDArray[np.float32]:
+        """Return what the files' names give, by place; to a chunk without any word, nothing."""
         values = np.zeros_like(scores.values)
-        values[scores.places_of(self.named.chunk_ids)] = self.named.scores
+        values[scores.places_of(named.chunk_ids)] = named.scores
         return values
+
+    def _weight(self, clause: str) -> float:
+        return float(getattr(self.clauses, clause))
+
+    def _weighted(self, raw: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the clauses' sum, each times its weight."""
+        columns = [self._weight(clause) * column for clause, column in raw.items()]
+        total: NDArray[np.float64] = np.sum(columns, axis=0)
+        return total
+
+    def _total(self, columns: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+        """Return what orders the places: words, and the others by their weights to words'.
+
+        All are parts of the same ceiling. A name ranks chunks that have a word, and finds none.
+        """
+        total = columns["words"]
+        for clause in ("fuzzy", "file_name"):
+            if clause in columns:
+                share = columns[clause] * np.float32(self._weight(clause) / self.clauses.words)
+                total = total + (share if clause == "fuzzy" else share * (total > 0))
+        return total
 
     def _postings(self, lexemes: Sequence[str]) -> dict[str, list[tuple[int, bytes]]]:
         rows: dict[str, list[tuple[int, bytes]]] = {}
@@ -352,21 +365,16 @@ class _Search:
         return found
 
     def _hit(
-        self,
-        chunk_id: int,
-        words: float,
-        fuzzy: float,
-        name: float,
-        phrase: tuple[bool, bool],
-        ceiling: float,
+        self, chunk_id: int, raw: Mapping[str, float], phrase: tuple[bool, bool], ceiling: float
     ) -> LegHit:
-        in_trail, in_text = phrase
+        in_trail, in_text = map(float, phrase)
         parts = [
-            ("phrase_in_trail", float(in_trail), float(in_trail), self.clauses.phrase_in_trail),
-            ("phrase_in_text", float(in_text), float(in_text), self.clauses.phrase_in_text),
-            ("words", words, words / ceiling, self.clauses.words),
-            ("fuzzy", fuzzy, fuzzy / ceiling, self.clauses.fuzzy),
-            ("file_name", name, min(1.0, name / ceiling), self.clauses.file_name),
+            ("phrase_in_trail", in_trail, in_trail, self.clauses.phrase_in_trail),
+            ("phrase_in_text", in_text, in_text, self.clauses.phrase_in_text),
+            *(
+                (clause, value, min(1.0, value / ceiling), self._weight(clause))
+                for clause, value in raw.items()
+            ),
         ]
         total = sum(weight * part for _, _, part, weight in parts)
         return LegHit(
