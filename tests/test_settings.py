@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from rag_pipeline.console.reference import SETTINGS_PAGE, settings_table
 from rag_pipeline.errors import SettingsError
@@ -62,3 +63,22 @@ def test_the_project_is_found_from_below(tmp_path: Path, monkeypatch: pytest.Mon
 def test_every_setting_is_documented() -> None:
     text = SETTINGS_PAGE.read_text(encoding="utf-8")
     assert text.endswith(settings_table()), "run `make docs`"
+
+
+def test_what_a_caller_gives_wins_and_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rag.toml").write_text("[parsing]\nmax_pages = 9\nmax_seconds = 7\n")
+    monkeypatch.setenv("RAG_PARSING__MAX_PAGES", "8")
+    given = Settings.load(tmp_path, parsing={"max_pages": 3}, database_url="postgresql://x/y")
+    assert (given.parsing.max_pages, given.parsing.max_seconds) == (3, 7)
+    assert isinstance(given.database_url, SecretStr)
+    assert Settings.load(tmp_path, parsing=given.parsing).parsing.max_pages == 3
+    for wrong, word in [
+        ({"parsing": {"max_pagez": 3}}, "max_pagez"),
+        ({"parsing": {"max_pages": "many"}}, "max_pages"),
+        ({"parsing": 3}, "parsing"),
+        ({"pasing": {}}, "there is no setting 'pasing'"),
+    ]:
+        with pytest.raises(SettingsError, match=word):
+            Settings.load(tmp_path, **wrong)

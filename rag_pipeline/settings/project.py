@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, create_model, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from rag_pipeline.errors import SettingsError
@@ -180,6 +180,7 @@ class Settings(BaseSettings):
     def load(cls, project_dir: Path | None = None, **overrides: Any) -> Settings:
         """Read rag.toml in `project_dir` (default: `find_project_dir()`), then the environment.
 
+        `overrides` win over both: whole values, or of a section some of its settings as a mapping.
         Raises `SettingsError` that names the file and the key.
         """
         folder = (project_dir or find_project_dir()).resolve()
@@ -195,7 +196,8 @@ class Settings(BaseSettings):
         _refuse_unknown_variables()
         try:
             settings = cls(**values)
-            return settings.model_copy(update=overrides) if overrides else settings
+            update = {name: settings._given(name, value) for name, value in overrides.items()}
+            return settings.model_copy(update=update)
         except ValidationError as error:
             problems = "; ".join(
                 f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
@@ -203,6 +205,18 @@ class Settings(BaseSettings):
             raise SettingsError(
                 f"settings are wrong ({problems})", hint=f"see {SETTINGS_FILE} and docs/settings.md"
             ) from None
+
+    def _given(self, name: str, value: Any) -> Any:
+        """Return an override as the field has it. Raises `ValidationError` and `SettingsError`."""
+        field = type(self).model_fields.get(name)
+        if field is None:
+            raise SettingsError(f"there is no setting {name!r}", hint="see docs/settings.md")
+        current = getattr(self, name)
+        if isinstance(current, BaseModel) and isinstance(value, Mapping):
+            value = {**dict(current), **value}
+        # A model of this field alone: its errors name the field, and no other source is asked.
+        given = create_model("Given", **{name: (field.annotation, field)})  # type: ignore[call-overload]
+        return getattr(given(**{name: value}), name)
 
     @property
     def data_path(self) -> Path:
