@@ -33,10 +33,17 @@ __all__ = ["NamedChunks", "named_chunks"]
 
 @dataclass(frozen=True)
 class NamedChunks:
-    """Chunks, in no order, each with what the name of its file gives."""
+    """Chunks, at least one, each with what the name of its file gives."""
 
     chunk_ids: NDArray[np.int64]
+    """Ascending; none of a bucket that the corpus has not."""
     scores: NDArray[np.float32]
+
+    def at(self, chunk_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what the names give to these chunks: to most, nothing."""
+        found = np.searchsorted(self.chunk_ids, chunk_ids).clip(max=len(self.chunk_ids) - 1)
+        given = np.where(self.chunk_ids[found] == chunk_ids, self.scores[found], 0.0)
+        return given.astype(np.float64)
 
 
 def named_chunks(
@@ -85,5 +92,8 @@ def named_chunks(
     given = np.asarray([scores[source_hash] for source_hash, _ in rows], dtype=np.float32)
     by_chunk = np.repeat(given, [len(ids) for _, ids in rows])
     # A chunk may have landed in a new bucket since the corpus was counted.
-    known = np.isin(chunk_ids >> BUCKET_BITS, corpus.buckets)
-    return NamedChunks(chunk_ids[known], by_chunk[known])
+    known = np.flatnonzero(np.isin(chunk_ids >> BUCKET_BITS, corpus.buckets))
+    if not len(known):
+        return None
+    order = known[np.argsort(chunk_ids[known])]
+    return NamedChunks(chunk_ids[order], by_chunk[order])

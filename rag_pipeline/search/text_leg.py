@@ -169,12 +169,7 @@ class _Search:
         fuzzy = Scores(self.corpus) if self.fuzzy.factors else None
         covered = self._score(scores, fuzzy, read)
         ceiling = self._ceiling()
-        columns = {"words": scores.values}
-        if fuzzy is not None:
-            columns["fuzzy"] = fuzzy.values
-        if self.named is not None:
-            columns["file_name"] = self._names(scores, self.named)
-        total = self._total(columns)
+        total = self._total(scores, fuzzy)
         if scope.chunk_ids is not None:
             total = _only(total, scores.places_of(np.asarray(scope.chunk_ids, dtype=np.int64)))
         count = max(limit, RECOUNTED) if unread else limit
@@ -183,7 +178,11 @@ class _Search:
         with_phrase = self._with_all_words(scores, total, covered, scope if check else None)
         places = np.union1d(places, with_phrase)
         ids = scores.chunk_ids(places)
-        raw = {name: values[places].astype(np.float64) for name, values in columns.items()}
+        raw = {"words": scores.values[places].astype(np.float64)}
+        if fuzzy is not None:
+            raw["fuzzy"] = fuzzy.values[places].astype(np.float64)
+        if self.named is not None:
+            raw["file_name"] = self.named.at(ids)
         if unread:
             raw["words"] += self._recounted(ids, unread)
         phrases = self._phrases(scores.chunk_ids(with_phrase))
@@ -235,12 +234,6 @@ class _Search:
                 fuzzy.add(*fuzzy.places(rows.get(lexeme, ())), factor)
         return None if covered is None else covered == len(counted)
 
-    def _names(self, scores: Scores, named: NamedChunks) -> NDArray[np.float32]:
-        """Return what the files' names give, by place; to a chunk without any word, nothing."""
-        values = np.zeros_like(scores.values)
-        values[scores.places_of(named.chunk_ids)] = named.scores
-        return values
-
     def _weight(self, clause: str) -> float:
         return float(getattr(self.clauses, clause))
 
@@ -250,16 +243,20 @@ class _Search:
         total: NDArray[np.float64] = np.sum(columns, axis=0)
         return total
 
-    def _total(self, columns: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    def _total(self, scores: Scores, fuzzy: Scores | None) -> NDArray[np.float32]:
         """Return what orders the places: words, and the others by their weights to words'.
 
         All are parts of the same ceiling. A name ranks chunks that have a word, and finds none.
         """
-        total = columns["words"]
-        for clause in ("fuzzy", "file_name"):
-            if clause in columns:
-                share = columns[clause] * np.float32(self._weight(clause) / self.clauses.words)
-                total = total + (share if clause == "fuzzy" else share * (total > 0))
+        total = scores.values
+        if fuzzy is not None:
+            total = total + fuzzy.values * np.float32(self.clauses.fuzzy / self.clauses.words)
+        if self.named is not None:
+            places = scores.places_of(self.named.chunk_ids)
+            found = total[places]
+            share = self.named.scores * np.float32(self.clauses.file_name / self.clauses.words)
+            total = total.copy()
+            total[places] = found + share * (found > 0)
         return total
 
     def _postings(self, lexemes: Sequence[str]) -> dict[str, list[tuple[int, bytes]]]:
