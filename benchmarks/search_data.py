@@ -136,14 +136,16 @@ def is_restricted(connection: psycopg.Connection[Any]) -> bool:
     return bool(row and row[0])
 
 
-_FEW = "uri ~ '08\\.pdf$'"
+_NUMBER = r"substring(uri FROM '([0-9]+)\.pdf$')::integer"
+_FEW = f"{_NUMBER} >= (SELECT 0.99 * count(*) FROM source)"
 
 
 def restrict(connection: psycopg.Connection[Any]) -> None:
-    """Give a generated corpus to two groups of readers: `few` has 1 document of 100, `many` others.
+    """Give a generated corpus to two groups: `few` has the last hundredth, `many` all else.
 
-    The few's chunks are moved as a change of readers moves them. The others stay where they are and
-    their places change hands, which takes no hour and ends in the same tables.
+    The few's chunks are moved as a change of readers moves them (the last ones, since every bucket
+    that a chunk leaves is written anew). The others stay where they are and their places change
+    hands, which takes no hour and ends in the same tables.
     """
     connection.execute(f"UPDATE source SET readers = '{{group:few}}' WHERE {_FEW}")
     with connection.transaction():
