@@ -116,13 +116,14 @@ configurations = st.builds(
     parent_tokens=st.sampled_from([0, 300]),
 )
 vocabularies = st.sampled_from(VOCABULARIES)
+TITLE = "Manual"
 FURNITURE = ("page_header", "page_footer", "contents_entry")
 
 
 def chunks_of(
     frame: pd.DataFrame, chosen: ChunkingSettings, count: Callable[..., list[int]] = count_words
 ) -> pd.DataFrame:
-    return chunk(frame, chosen, count, title="Manual", embed=embed_letters)
+    return chunk(frame, chosen, count, title=TITLE, embed=embed_letters)
 
 
 def assert_invariants(
@@ -219,7 +220,9 @@ def test_parents_hold_consecutive_children_of_one_section(
         held = "".join(parent.content.split())
         marks = [re.findall(r"\bb\d+x\b", text) for text in below["content"]]
         assert all(mark in held for found_marks in marks for mark in found_marks)
-        assert all(text.startswith(parent.breadcrumb_trail) for text in below["breadcrumb_trail"])
+        # What has no heading in common is called by the document's title.
+        if parent.breadcrumb_trail != TITLE:
+            assert below["breadcrumb_trail"].str.startswith(parent.breadcrumb_trail).all()
 
 
 @given(documents)
