@@ -15,6 +15,9 @@ from rag_pipeline.search.postings import K1, B
 
 _LENGTH = 60.0
 """Words of a page's part below which a match counts more, as BM25's average length does."""
+CLOSENESS = 1.5
+"""What words that stand close together count, beside BM25: by the pages of 267 chunks over a break
+(docs/benchmarks.md), 1 to 1.5 with windows of 20 to 40 are about equal."""
 _WINDOW = 30
 """Positions within which words of the query are close: about a long sentence."""
 
@@ -63,7 +66,7 @@ def _match(text: str, language: str, factors: Mapping[str, float]) -> float:
     by_words = sum(
         factors[lexeme] * (K1 + 1) * count / (count + norm) for lexeme, count in counts.items()
     )
-    return round(by_words + closest_together(found, factors), 9)
+    return round(by_words + CLOSENESS * closest_together(found, factors), 9)
 
 
 def closest_together(found: Sequence[tuple[int, str]], factors: Mapping[str, float]) -> float:
