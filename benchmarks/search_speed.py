@@ -85,9 +85,7 @@ def measure_speed(
     maintenance: str, size: int, count: int, rows: list[list[Any]], figures: dict[str, Any]
 ) -> None:
     """Measure every way of searching, beside the naive ones."""
-    with opened(maintenance, f"generated_{size}") as database, _raw(database) as connection:
-        if not is_generated(connection, size):
-            generate(connection, size)
+    with _corpus(maintenance, size) as (database, connection, space):
         questions = _questions(connection, count)
         searcher = Searcher(database, Settings(), embedder=GivenVectors(questions.vectors))
         rare, half = Filters(tags=["rare"]), Filters(tags=["half"])
@@ -105,9 +103,6 @@ def measure_speed(
         # A first round over all queries warms the caches; the second is measured.
         _measure(size, ways, count, connection, rows, figures, warm=True)
         _build_naive_index(connection)
-        space = active_space(connection)
-        if space is None:
-            raise SystemExit("the generated corpus has no embedding space")
         _measure(size, _naive_ways(connection, questions, space), 5, connection, rows, figures)
         for name, filters in (("none", None), ("1 %", rare), ("50 %", half)):
             recall = _recall(connection, space, questions, filters, min(count, 30))
@@ -121,14 +116,9 @@ def measure_readers(
     maintenance: str, size: int, count: int, rows: list[list[Any]], figures: dict[str, Any]
 ) -> None:
     """Measure two groups of readers, 99 : 1, under row-level security, beside the open search."""
-    with opened(maintenance, f"generated_{size}") as database, _raw(database) as connection:
-        if not is_generated(connection, size):
-            generate(connection, size)
+    with _corpus(maintenance, size) as (database, connection, space):
         if not is_restricted(connection):
             restrict(connection)
-        space = active_space(connection)
-        if space is None:
-            raise SystemExit("the generated corpus has no embedding space")
         for group in ("many", "few"):
             readers = database.for_readers([f"group:{group}"])
             with readers.connection() as restricted:
@@ -349,6 +339,20 @@ def _recall(
         ).fetchall()
         shares.append(sum(chunk_id in found for (chunk_id,) in exact) / len(exact))
     return statistics.mean(shares)
+
+
+@contextmanager
+def _corpus(
+    maintenance: str, size: int
+) -> Iterator[tuple[Database, psycopg.Connection[Any], EmbeddingSpace]]:
+    """Lend the generated corpus, with a connection outside of any transaction."""
+    with opened(maintenance, f"generated_{size}") as database, _raw(database) as connection:
+        if not is_generated(connection, size):
+            generate(connection, size)
+        space = active_space(connection)
+        if space is None:
+            raise SystemExit("the generated corpus has no embedding space")
+        yield database, connection, space
 
 
 @contextmanager

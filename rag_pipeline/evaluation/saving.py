@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -61,9 +62,13 @@ def _plain(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file, its folder too. Raises `SourceError`."""
+    """Write a file whole or not at all, its folder too. Raises `SourceError`."""
+    partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise SourceError(f"{path} cannot be written: {error.strerror}") from error

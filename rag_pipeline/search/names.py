@@ -57,24 +57,7 @@ def named_chunks(
 
     `frequencies` says how many chunks have each word in their text.
     """
-    words = name_query_words(query, languages)
-    files: dict[str, dict[str, int]] = {}
-    for lexeme, source_hash, chunk_count in queries.named_documents(
-        connection, lexemes=list(words), most=MAX_FILES
-    ):
-        files.setdefault(lexeme, {})[source_hash] = chunk_count
-    scores: dict[str, float] = {}
-    counts: dict[str, int] = {}
-    for lexeme, found in files.items():
-        word = words[lexeme]
-        in_text = sum(
-            inverse_frequency(corpus.chunk_count, frequencies.get(part, 0)) for part in word.parts
-        )
-        in_names = inverse_frequency(corpus.chunk_count, sum(found.values()))
-        factor = word.weight * min(in_names, MOST_OF_TEXT * in_text)
-        for source_hash, chunk_count in found.items():
-            scores[source_hash] = scores.get(source_hash, 0.0) + factor
-            counts[source_hash] = chunk_count
+    scores, counts = _named_files(connection, query, languages, corpus, frequencies)
     chosen: list[str] = []
     total = 0
     for _, equal in groupby(sorted(scores, key=lambda one: -scores[one]), key=scores.__getitem__):
@@ -97,3 +80,32 @@ def named_chunks(
         return None
     order = known[np.argsort(chunk_ids[known])]
     return NamedChunks(chunk_ids[order], by_chunk[order])
+
+
+def _named_files(
+    connection: Connection[TupleRow],
+    query: str,
+    languages: Sequence[str],
+    corpus: Corpus,
+    frequencies: Mapping[str, int],
+) -> tuple[dict[str, float], dict[str, int]]:
+    """Return by source hash what the names of its files give, and how many chunks it has."""
+    words = name_query_words(query, languages)
+    files: dict[str, dict[str, int]] = {}
+    for lexeme, source_hash, chunk_count in queries.named_documents(
+        connection, lexemes=list(words), most=MAX_FILES
+    ):
+        files.setdefault(lexeme, {})[source_hash] = chunk_count
+    scores: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for lexeme, found in files.items():
+        word = words[lexeme]
+        in_text = sum(
+            inverse_frequency(corpus.chunk_count, frequencies.get(part, 0)) for part in word.parts
+        )
+        in_names = inverse_frequency(corpus.chunk_count, sum(found.values()))
+        factor = word.weight * min(in_names, MOST_OF_TEXT * in_text)
+        for source_hash in found:
+            scores[source_hash] = scores.get(source_hash, 0.0) + factor
+        counts |= found
+    return scores, counts
