@@ -6,6 +6,8 @@ UV_VERSION := 0.13.9
 PIP_AUDIT_VERSION := 2.10.1
 BASE := $(VENV)/.installed-base
 STAMP := $(VENV)/.installed
+# Where the demonstration keeps its data, even where a folder above holds a knowledge base.
+HERE = RAG_HOME="$${RAG_HOME:-$(CURDIR)}"
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --group build
@@ -34,10 +36,10 @@ $(STAMP): requirements-dev.lock $(BASE)
 	@touch $@
 
 demo: $(BASE) ## sync samples/, search in two languages, one cited answer
-	@$(BIN)/rag demo
+	@$(HERE) $(BIN)/rag demo
 
 dev: $(BASE) ## Dagster's UI on the same data
-	@$(BIN)/dagster dev -m rag_pipeline.definitions
+	@$(HERE) $(BIN)/dagster dev -m rag_pipeline.definitions
 
 extras: $(STAMP) ## install every optional part: Office files, services, object stores
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,20 @@ def test_make_targets_exist() -> None:
         text = document.read_text(encoding="utf-8")
         for target in re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
+
+
+@pytest.mark.parametrize(("target", "program"), [("demo", "rag"), ("dev", "dagster")])
+def test_the_demonstration_keeps_its_data_in_the_checkout(
+    tmp_path: Path, target: str, program: str
+) -> None:
+    """Not in a knowledge base of a folder above it; where RAG_HOME is set, that is meant."""
+    tell = tmp_path / program
+    tell.write_text('#!/bin/sh\necho "$RAG_HOME"\n', encoding="utf-8")
+    tell.chmod(0o755)
+    command = ["make", "--silent", target, "BASE=", f"BIN={tmp_path}"]
+    for home, told in ((None, PROJECT_DIR), ("/elsewhere", "/elsewhere")):
+        environment = {**os.environ, **({"RAG_HOME": home} if home else {})}
+        done = subprocess.run(
+            command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == str(told)
