@@ -1,13 +1,18 @@
 """Dagster's records in SQLite with connections kept open: the same files for either storage."""
 
+import shutil
 import time
 from pathlib import Path
 
 import dagster as dg
+import pytest
 from dagster._core.instance.ref import InstanceRef
 
+from assets.launch import open_instance
 from assets.partitions import SOURCE_HASHES, align_partitions
 from rag_pipeline.dagster_storage import OPEN_SHARDS, PooledEventLog
+from rag_pipeline.settings import Settings
+from tests.conftest import PROJECT_DIR
 
 KEYS = {f"{number:064x}" for number in range(3)}
 
@@ -85,3 +90,14 @@ def test_few_files_are_open_and_a_written_one_looks_modified(tmp_path: Path) -> 
         time.sleep(0.02)
         instance.report_engine_event("hello", instance.get_run_by_id(runs[-1]))
         assert path.stat().st_mtime_ns > before
+
+
+def test_the_checkout_keeps_all_of_dagsters_files_in_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(PROJECT_DIR / "dagster.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)  # as every command does
+    with open_instance(Settings.load(tmp_path)) as instance:
+        instance.add_dynamic_partitions("source_hash", sorted(KEYS))
+        assert not run(instance).success
+    assert {path.name for path in tmp_path.iterdir()} == {"dagster.yaml", ".dagster"}
