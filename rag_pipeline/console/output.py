@@ -266,6 +266,9 @@ def print_search(response: SearchResponse, explain: bool) -> None:
             meant.setdefault(correction.typed, []).append(correction.found)
     for typed, found in meant.items():
         out.print(f"[yellow]corrected[/] {safe(typed)} → {safe(', '.join(found))}")
+    if explain and response.feedback:
+        words = safe(", ".join(response.feedback))
+        out.print(f"[yellow]little of it was found[/] words of the best results, too: {words}")
     for number, result in enumerate(response.results, start=1):
         trail = safe(result.breadcrumb_trail) or "[dim]no heading[/]"
         out.print(f"[bold]{number}. {trail}[/]")

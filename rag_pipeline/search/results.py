@@ -68,11 +68,13 @@ class SearchResponse:
     query: str
     results: list[SearchResult]
     seconds: dict[str, float] = field(default_factory=dict)
-    """Per stage: embed, text, vector, fuse."""
+    """Per stage: filter, embed, text, vector, feedback, fuse; only those that were done."""
     notes: list[str] = field(default_factory=list)
     """What the user should know: a cut query, an empty knowledge base, why nothing was found."""
     corrections: list[Correction] = field(default_factory=list)
     """Mistyped words, and what was searched for in their stead."""
+    feedback: Sequence[str] = ()
+    """Lexemes of the best results that were searched for, too, as the query's own found little."""
 
 
 def to_result(hit: FusedHit, row: tuple[Any, ...]) -> SearchResult:

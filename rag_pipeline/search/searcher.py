@@ -6,14 +6,20 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search.context import expand as expand_results
-from rag_pipeline.search.corrections import Correction
+from rag_pipeline.search.feedback import (
+    FEEDBACK_RESULTS,
+    SURE_OF_WORDS,
+    FeedbackFound,
+    fading,
+    feedback_leg,
+)
 from rag_pipeline.search.filters import EVERYTHING, Filters, Scope, resolve
 from rag_pipeline.search.fusion import FusedHit, LegHit, fuse
 from rag_pipeline.search.pages import ranked_pages
@@ -23,7 +29,7 @@ from rag_pipeline.search.results import SearchResponse, SearchResult, to_result
 from rag_pipeline.search.selection import maximal_marginal_relevance, without_duplicates
 from rag_pipeline.search.spaces import SpaceEmbedders, space_to_search
 from rag_pipeline.search.statements import Statement, search_statements
-from rag_pipeline.search.text_leg import text_leg
+from rag_pipeline.search.text_leg import TextFound, text_leg
 from rag_pipeline.search.vector_leg import vector_leg
 from rag_pipeline.search.visibility import visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
@@ -33,8 +39,6 @@ from rag_pipeline.text import clean_text, one_line
 
 MAX_QUERY_CHARACTERS = 8_000
 """A longer query is cut here, and the response says so."""
-SURE_OF_WORDS = 0.2
-"""Share of what the query's words could give at most, from which the text leg counts in full."""
 _POOL = 4
 """Results looked at for each one returned, where some are left out for being alike or weak."""
 
@@ -50,9 +54,8 @@ class _Run:
     settings: SearchSettings
     scope: Scope
     seconds: dict[str, float]
-    corrections: list[Correction]
-    factors: dict[str, float]
-    """The lexemes that the text leg searched for, with their weights."""
+    text: TextFound = field(default_factory=TextFound)
+    feedback: FeedbackFound = field(default_factory=FeedbackFound)
 
 
 class Searcher:
@@ -134,13 +137,13 @@ class Searcher:
             settings=settings,
             scope=self._scope(filters, seconds),
             seconds=seconds,
-            corrections=[],
-            factors={},
         )
         results = [] if run.scope.is_nothing else self._results(run, notes)
         if not results and not notes:
             notes.append(self._why_nothing(run.scope))
-        return SearchResponse(query, results, seconds, notes, run.corrections)
+        return SearchResponse(
+            query, results, seconds, notes, run.text.corrections, run.feedback.words
+        )
 
     def statements(
         self,
@@ -166,6 +169,7 @@ class Searcher:
                 space=space,
                 by_text=bool(used.get("text")),
                 by_name=bool(self._settings.clauses.file_name),
+                by_feedback=bool(used.get("text") and self._settings.feedback),
                 filters=filters or Filters(),
             )
 
@@ -181,15 +185,9 @@ class Searcher:
 
     def _results(self, run: _Run, notes: list[str]) -> list[SearchResult]:
         legs = self._run_legs(run)
+        fused = self._with_feedback(run, legs, _fused(legs, run))
         start = time.perf_counter()
         settings = run.settings
-        fused = fuse(
-            legs,
-            run.weights,
-            settings.fusion,
-            settings.rank_constant,
-            sure={"text": SURE_OF_WORDS * settings.clauses.words},
-        )
         results = self._fetch(fused[: self._pool_size(run)], run)
         if results and settings.relevance_threshold > 0:
             results = [one for one in results if one.relevance >= settings.relevance_threshold]
@@ -205,7 +203,9 @@ class Searcher:
             vectors = self._vectors([one.chunk_id for one in results])
             results = maximal_marginal_relevance(results, vectors, run.limit, settings.mmr_lambda)
         results = [
-            replace(one, pages=ranked_pages(one.content, one.regions, one.language, run.factors))
+            replace(
+                one, pages=ranked_pages(one.content, one.regions, one.language, run.text.factors)
+            )
             for one in results[: run.limit]
         ]
         if repetitions:
@@ -252,17 +252,31 @@ class Searcher:
     def _text(self, run: _Run) -> list[LegHit]:
         start = time.perf_counter()
         with self._database.connection() as connection:
-            found = text_leg(
+            run.text = text_leg(
                 connection,
                 run.query,
                 run.candidates,
                 clauses=run.settings.clauses,
                 scope=run.scope,
             )
-        run.corrections.extend(found.corrections)
-        run.factors.update(found.factors)
         run.seconds["text"] = time.perf_counter() - start
-        return found.hits
+        return run.text.hits
+
+    def _with_feedback(
+        self, run: _Run, legs: Mapping[str, list[LegHit]], fused: list[FusedHit]
+    ) -> list[FusedHit]:
+        """Return the hits, fused anew with words of the best where the query's own say little."""
+        of_text = run.weights.get("text", 0.0) * run.settings.feedback
+        weight = run.weights.get("feedback", of_text) * fading(run.text)
+        if not weight or not fused:
+            return fused
+        start = time.perf_counter()
+        best = {hit.chunk_id: hit.score for hit in fused[:FEEDBACK_RESULTS]}
+        with self._database.connection() as connection:
+            run.feedback = feedback_leg(connection, run.text, best, run.candidates)
+        run.seconds["feedback"] = time.perf_counter() - start
+        run.weights = {**run.weights, "feedback": weight}
+        return _fused({**legs, "feedback": run.feedback.hits}, run)
 
     def _vector(self, run: _Run) -> list[LegHit]:
         visible = None
@@ -314,3 +328,9 @@ class Searcher:
                 return {}
             rows = queries.found_vectors(connection, space_id=space.space_id, chunk_ids=chunk_ids)
             return {chunk_id: vector.to_numpy() for chunk_id, vector in rows}
+
+
+def _fused(legs: Mapping[str, list[LegHit]], run: _Run) -> list[FusedHit]:
+    settings = run.settings
+    sure = {"text": SURE_OF_WORDS * settings.clauses.words}
+    return fuse(legs, run.weights, settings.fusion, settings.rank_constant, sure=sure)

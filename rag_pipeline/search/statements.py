@@ -40,6 +40,7 @@ def search_statements(
     space: EmbeddingSpace | None,
     by_text: bool,
     by_name: bool,
+    by_feedback: bool,
     filters: Filters,
 ) -> list[Statement]:
     """Return the statements in their order; the legs' run at the same time."""
@@ -94,6 +95,14 @@ def search_statements(
             add("vector_candidates_filtered", "vector: of many", **vector, **scope)
         else:
             add("vector_candidates", "vector: nearest neighbours", **vector)
+    if by_feedback:
+        add(
+            "lexemes_within",
+            "feedback: words of the best, if few were found",
+            chunk_ids=_Later("chunk_ids"),
+        )
+        add("near_lexemes", "feedback: how many chunks have each", variants=_Later("variants"))
+        add("postings", "feedback: which chunks", lexemes=_Later("lexemes"))
     add("found_chunks", "the results", chunk_ids=_Later("chunk_ids"))
     return found
 

@@ -44,7 +44,7 @@ MAX_PHRASES = 100
 NOWHERE = (False, False)
 """A phrase neither in the trail nor in the text."""
 
-__all__ = ["TextFound", "text_leg"]
+__all__ = ["TextFound", "WordSearch", "Words", "text_leg"]
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,14 @@ class TextFound:
     corrections: list[Correction] = field(default_factory=list)
     factors: Mapping[str, float] = field(default_factory=dict)
     """The lexemes that were searched for, each with weight × inverse document frequency."""
+    sureness: float = 1.0
+    """The most that a hit has of what the query's words could give, 0..1."""
+    search: WordSearch | None = field(default=None, repr=False)
+    """How they were found; None where there was nothing to search for."""
 
 
 @dataclass(frozen=True)
-class _Words:
+class Words:
     """Lexemes to score: factor = weight × inverse document frequency."""
 
     factors: dict[str, float]
@@ -87,19 +91,22 @@ def text_leg(
     frequencies = _frequencies(connection, wanted)
     words = _words(weights, frequencies, corpus)
     corrections: list[Correction] = []
-    fuzzy = _Words({}, {})
+    fuzzy = Words({}, {})
     if clauses.fuzzy:
         corrections = correct(connection, query, languages, frequencies)
         fuzzy = _fuzzy_words(connection, corrections, languages, words, corpus)
-    if not words.factors and not fuzzy.factors:
+    if not weights:
         return TextFound(corrections=corrections)
     named = None
-    if clauses.file_name:
+    if clauses.file_name and (words.factors or fuzzy.factors):
         named = named_chunks(connection, query, languages, corpus, frequencies)
     unknown = _unknown_share(weights, frequencies, corrections, corpus)
-    search = _Search(connection, corpus, clauses, words, fuzzy, phrase, named, unknown)
+    search = WordSearch(
+        connection, corpus, clauses, scope, has_dead, words, fuzzy, phrase, named, unknown
+    )
+    hits = search.best(limit)
     return TextFound(
-        search.best(limit, scope, has_dead), corrections, fuzzy.factors | words.factors
+        hits, corrections, fuzzy.factors | words.factors, search.sureness(hits), search=search
     )
 
 
@@ -108,29 +115,29 @@ def _frequencies(connection: Connection[TupleRow], lexemes: Mapping[str, Any]) -
     return {lexeme: int(count) for lexeme, count in rows}
 
 
-def _words(weights: Mapping[str, float], frequencies: dict[str, int], corpus: Corpus) -> _Words:
+def _words(weights: Mapping[str, float], frequencies: dict[str, int], corpus: Corpus) -> Words:
     factors = {
         lexeme: weight * inverse_frequency(corpus.chunk_count, frequencies[lexeme])
         for lexeme, weight in weights.items()
         if weight > 0 and lexeme in frequencies
     }
-    return _Words(factors, frequencies)
+    return Words(factors, frequencies)
 
 
 def _fuzzy_words(
     connection: Connection[TupleRow],
     corrections: Sequence[Correction],
     languages: Sequence[str],
-    words: _Words,
+    words: Words,
     corpus: Corpus,
-) -> _Words:
+) -> Words:
     weights: dict[str, float] = {}
     for correction in corrections:
         for lexeme, weight in query_weights(correction.found, languages).items():
             if lexeme not in words.factors:
                 weights[lexeme] = max(weights.get(lexeme, 0.0), weight * correction.weight)
     if not weights:
-        return _Words({}, {})
+        return Words({}, {})
     return _words(weights, _frequencies(connection, weights), corpus)
 
 
@@ -152,28 +159,37 @@ def _unknown_share(
 
 
 @dataclass
-class _Search:
+class WordSearch:
+    """Words to be looked for over a corpus, and what counts beside them."""
+
     connection: Connection[TupleRow]
     corpus: Corpus
     clauses: ClauseWeights
-    words: _Words
-    fuzzy: _Words
-    phrase: Phrase | None
-    named: NamedChunks | None
-    unknown: float
+    scope: Scope
+    has_dead: bool
+    words: Words
+    fuzzy: Words = field(default_factory=lambda: Words({}, {}))
+    phrase: Phrase | None = None
+    named: NamedChunks | None = None
+    unknown: float = 0.0
+    """What words weigh that the corpus has not."""
 
-    def best(self, limit: int, scope: Scope, has_dead: bool) -> list[LegHit]:
+    def for_words(self, connection: Connection[TupleRow], words: Words) -> WordSearch:
+        """Return a search of the same chunks for these words, and nothing beside them."""
+        return WordSearch(connection, self.corpus, self.clauses, self.scope, self.has_dead, words)
+
+    def best(self, limit: int) -> list[LegHit]:
         """Return the `limit` best chunks with their clauses."""
         read, unread = self._affordable()
         scores = Scores(self.corpus)
         fuzzy = Scores(self.corpus) if self.fuzzy.factors else None
         covered = self._score(scores, fuzzy, read)
-        ceiling = self._ceiling()
+        ceiling, scope = self._ceiling(), self.scope
         total = self._total(scores, fuzzy)
         if scope.chunk_ids is not None:
             total = _only(total, scores.places_of(np.asarray(scope.chunk_ids, dtype=np.int64)))
         count = max(limit, RECOUNTED) if unread else limit
-        check = has_dead or (not scope.is_everything and scope.chunk_ids is None)
+        check = self.has_dead or (not scope.is_everything and scope.chunk_ids is None)
         places = self._verified(scores, total, count, scope if check else None)
         with_phrase = self._with_all_words(scores, total, covered, scope if check else None)
         places = np.union1d(places, with_phrase)
@@ -199,6 +215,20 @@ class _Search:
         ]
         hits = [hit for hit in hits if hit.raw_score > 0]
         return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))[:limit]
+
+    def sureness(self, hits: Sequence[LegHit]) -> float:
+        """Return the most that a hit has of what the query's words could give, 0..1.
+
+        A phrase is all of it. The name of a file is part of it over everything; where a filter
+        names the documents, it says nothing of their chunks.
+        """
+        counted = {"words", "fuzzy"} | ({"file_name"} if self.scope.is_everything else set())
+        most = 0.0
+        for hit in hits:
+            if any(clause.is_bonus for clause in hit.clauses):
+                return 1.0
+            most = max(most, sum(c.raw_score for c in hit.clauses if c.name in counted))
+        return min(1.0, most / self._ceiling())
 
     def _affordable(self) -> tuple[list[str], list[str]]:
         """Split the words into those whose postings are read, from the rarest on, and the rest.

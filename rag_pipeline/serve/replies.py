@@ -78,6 +78,9 @@ class SearchReply(Reply):
     results: list[Result]
     notes: list[str] = Field(description="What to know of the search")
     corrections: list[CorrectionReply]
+    feedback: list[str] = Field(
+        description="Lexemes of the best results that were searched for, too, as little was found"
+    )
     seconds: dict[str, float]
 
 

@@ -80,6 +80,12 @@ class SearchSettings(Section):
     clauses: ClauseWeights = Field(
         default=ClauseWeights(), description="Weights of the text leg's clauses"
     )
+    feedback: float = Field(
+        default=1.0,
+        ge=0,
+        description="Weight, as a part of text's, of words that the best results share, where "
+        "little of the query's own was found; 0 = off",
+    )
     limit: int = Field(default=10, ge=1, le=1000, description="Results returned")
     candidates: int = Field(default=100, ge=1, le=1000, description="Candidates taken from a leg")
     fusion: Literal["relative_score", "rrf"] = Field(

@@ -56,6 +56,10 @@ SELECT
 FROM chunk AS c
 WHERE c.chunk_id = ANY(:chunk_ids);
 
+-- name: lexemes_within(chunk_ids)
+-- Every word of a few chunks.
+SELECT chunk_id, tsvector_to_array(search_vector) FROM chunk WHERE chunk_id = ANY(:chunk_ids);
+
 -- name: near_lexemes(variants)
 -- Primary key of lexeme; under row-level security, of posting.
 SELECT lexeme, document_frequency FROM known_lexemes(:variants);

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.embedding import EMBEDDING_VERSION, create_embedder
 from rag_pipeline.frames import Chunks, check
-from rag_pipeline.search import Searcher
+from rag_pipeline.search import Filters, Searcher
 from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import Landing, land
@@ -127,6 +127,20 @@ def test_a_term_absent_from_the_text_earns_nothing_there(searcher: Searcher) -> 
     results = searcher.search("zyzzyva", limit=20).results
     assert results
     assert all(result.text_score is None for result in results)
+
+
+def test_a_question_in_another_language_goes_on_with_words_of_what_its_meaning_found(
+    searcher: Searcher,
+) -> None:
+    english = Filters(languages=["en"])
+    response = searcher.search("기계가 과열되면 어떻게 합니까?", filters=english)
+    assert response.feedback
+    legs = [{detail.leg for detail in one.details} for one in response.results]
+    assert legs[0] == {"vector", "feedback"}
+    alone = searcher.search(
+        "기계가 과열되면 어떻게 합니까?", filters=english, weights={"text": 0, "vector": 1}
+    )
+    assert not alone.feedback, "words have no weight at all"
 
 
 def test_a_comma_is_a_space(searcher: Searcher) -> None:

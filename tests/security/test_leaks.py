@@ -35,6 +35,7 @@ QUERIES = [
     "torque wrench",
     "quotation",
     "airendd coolar",
+    "what do analysts, investors and auditors say of the wrench",
 ]
 WAYS: list[dict[str, Any]] = [
     {},
@@ -60,7 +61,8 @@ def told(response: SearchResponse) -> dict[str, Any]:
         for name in ("chunk_id", "updated_at"):
             row.pop(name, None)
         rows.append(row)
-    return {"results": rows, "notes": response.notes, "corrections": response.corrections}
+    told = ("notes", "corrections", "feedback")
+    return {"results": rows, **{name: getattr(response, name) for name in told}}
 
 
 def assert_clean(text: str) -> None:
@@ -77,6 +79,7 @@ def test_a_search_is_that_of_a_store_that_never_had_them(
         found = told(ours.search(query, **way))
         expected = told(stores.without.search(query, **way))
         assert found["corrections"] == expected["corrections"]
+        assert found["feedback"] == expected["feedback"]
         assert found["results"] == expected["results"], query
         assert_clean(json.dumps(found["results"], default=str))
 
@@ -87,6 +90,7 @@ def test_the_whole_store_has_them(stores: Stores) -> None:
     sales = stores.full.reading_as(["group:sales"]).search("zanzibra discounts")
     assert "Zanzibar" in sales.results[0].content
     assert [one.found for one in sales.corrections] == ["zanzibar"]
+    assert stores.ours.search(QUERIES[-1]).feedback
 
 
 @pytest.mark.parametrize("principals", [[], ["user:nobody"], ["group:serv"], ['group:service"']])

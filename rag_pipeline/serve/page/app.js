@@ -9,6 +9,7 @@ const CLAUSES = {
   fuzzy: "corrected words",
   file_name: "file name",
   vector: "meaning",
+  feedback: "words of the best results",
 };
 const SNIPPET = 320; // code points
 const state = { query: "", results: [], ticket: 0, asking: null, viewer: null };
