@@ -65,11 +65,16 @@ class RowSearcher(Searcher):
         seconds = {"rows": time.perf_counter() - start}
         limit = options.get("limit") or self._limit
         first: list[SearchResult] = []
+        feedback: dict[str, None] = {}
         for database, rows in named:
             if len(first) < limit:
-                first += self._among(database, rows, query, limit, options)
+                among = self._among(database, rows, query, limit, options)
+                first += among.results
+                feedback |= dict.fromkeys(among.feedback)
         if len(named) == 1 and len(named[0][1].keys) == 1:
-            first += self._among(*named[0], query, limit, options, "parent.")
+            among = self._among(*named[0], query, limit, options, "parent.")
+            first += among.results
+            feedback |= dict.fromkeys(among.feedback)
         everywhere = super().search(query, **options)
         found = {one.chunk_id: one for one in (*first, *everywhere.results)}
         results = self._enriched(databases, list(found.values())[:limit], notes)
@@ -78,6 +83,7 @@ class RowSearcher(Searcher):
             results=results,
             seconds={**everywhere.seconds, **seconds},
             notes=[*(note for note in everywhere.notes if not first), *notes],
+            feedback=list(dict.fromkeys([*feedback, *everywhere.feedback])),
         )
 
     def _among(
@@ -88,7 +94,7 @@ class RowSearcher(Searcher):
         limit: int,
         options: dict[str, Any],
         prefix: str = "",
-    ) -> list[SearchResult]:
+    ) -> SearchResponse:
         """Search the chunks of some rows; with the prefix `parent.`, those of their children."""
         conditions = [
             MetadataFilter("relational", tuple(database.roots[rows.table])),
@@ -105,10 +111,10 @@ class RowSearcher(Searcher):
         limit: int,
         options: dict[str, Any],
         conditions: Sequence[MetadataFilter],
-    ) -> list[SearchResult]:
+    ) -> SearchResponse:
         given = options.get("filters") or Filters()
         filters = replace(given, metadata=(*given.metadata, *conditions))
-        return super().search(query, **{**options, "limit": limit, "filters": filters}).results
+        return super().search(query, **{**options, "limit": limit, "filters": filters})
 
     def _enriched(
         self, databases: Sequence[SourceDatabase], results: list[SearchResult], notes: list[str]

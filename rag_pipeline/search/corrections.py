@@ -112,7 +112,7 @@ def _shortest(lexeme: str, is_code: bool) -> int:
 
 
 def _suggestions(connection: Connection[TupleRow], word: Word) -> list[str]:
-    near = dict(queries.near_lexemes(connection, variants=sorted(one_edit_away(word.lexeme))))
+    near = dict(queries.lexeme_frequencies(connection, lexemes=sorted(one_edit_away(word.lexeme))))
     found = sorted(near, key=lambda one: (-_likelihood(word.lexeme, one, near[one]), one))
     if word.is_known:
         return found

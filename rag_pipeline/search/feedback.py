@@ -8,35 +8,35 @@ asks in the document's own words is answered best by these alone.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
+from rag_pipeline.analysis import query_weights
 from rag_pipeline.search.fusion import LegHit
 from rag_pipeline.search.postings import inverse_frequency
-from rag_pipeline.search.text_leg import TextFound, Words
+from rag_pipeline.search.text_leg import SURE_OF_WORDS, TextFound, Words, WordSearch
 from rag_pipeline.store.queries import queries
 
-SURE_OF_WORDS = 0.2
-"""Share of what the query's words could give at most, from which they are sure: the text leg counts
-in full in the fusion, and no feedback is asked for."""
 SURE_WITHOUT_FILTER = 0.1
-"""From where a search of everything asks for none. Its first results may all be about something
-else, and their words would only make it surer of that; in a document that the user has named, what
-is asked for most likely stands in other words."""
+"""From where a search of everything, or of more chunks than a filter lists, asks for no feedback.
+Its first results may all be about something else, and their words would only make it surer of that;
+in a document that the user has named, what is asked for most likely stands in other words."""
 FEEDBACK_RESULTS = 10
 """Results whose words are looked at."""
+_MANY = 5
+"""Results from which a word must be in two of them."""
 _WORDS = 10
 """Words that are searched for, at most."""
-_LOOKED_UP = 100
-"""Words whose frequency is looked up: those that most of the results have."""
+_READ_POSTINGS = 100_000
+"""As `READ_POSTINGS` of the text leg: frequent words tell less than where they were asked for."""
 
 
 @dataclass(frozen=True)
 class FeedbackFound:
-    """The leg's hits, best first, and the lexemes that were searched for, the heaviest first."""
+    """The leg's hits, best first, and the words that were searched for, the heaviest first."""
 
     hits: list[LegHit] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
@@ -44,10 +44,10 @@ class FeedbackFound:
 
 def fading(found: TextFound) -> float:
     """Return how much feedback counts: 1 where no word was found, 0 where the words are sure."""
-    if found.search is None:
+    if found.searched is None:
         return 0.0
-    sure = SURE_WITHOUT_FILTER if found.search.scope.is_everything else SURE_OF_WORDS
-    return max(0.0, 1 - found.sureness / sure)
+    is_narrow = found.searched.scope.chunk_ids is not None
+    return max(0.0, 1 - found.sureness / (SURE_OF_WORDS if is_narrow else SURE_WITHOUT_FILTER))
 
 
 def feedback_leg(
@@ -55,38 +55,80 @@ def feedback_leg(
 ) -> FeedbackFound:
     """Return the best `limit` chunks in scope by words that the `best` share and nobody asked for.
 
-    `best` are chunk ids with their fused scores.
+    `best` are chunk ids with their fused scores. A hit's raw score is BM25, each word's idf times
+    the scores of those of the best that have it: it orders, and is compared with no other.
     """
-    if found.search is None or not best:
+    searched = found.searched
+    if searched is None or not best:
         return FeedbackFound()
-    shared: dict[str, float] = {}
-    for chunk_id, lexemes in queries.lexemes_within(connection, chunk_ids=sorted(best)):
-        for lexeme in lexemes:
-            if lexeme not in found.factors:
-                shared[lexeme] = shared.get(lexeme, 0.0) + best[chunk_id]
-    known = sorted(shared, key=lambda lexeme: (-shared[lexeme], lexeme))[:_LOOKED_UP]
+    chunks = [
+        (best[chunk_id], lexemes)
+        for chunk_id, lexemes in queries.lexemes_within(connection, chunk_ids=sorted(best))
+    ]
+    shared = shared_lexemes(chunks)
     frequencies = {
-        lexeme: int(count) for lexeme, count in queries.near_lexemes(connection, variants=known)
+        lexeme: int(count)
+        for lexeme, count in queries.lexeme_frequencies(connection, lexemes=sorted(shared))
     }
-    factors = heaviest(shared, frequencies, found.search.corpus.chunk_count)
+    values = {
+        lexeme: shared[lexeme] * inverse_frequency(searched.corpus.chunk_count, frequency)
+        for lexeme, frequency in frequencies.items()
+    }
+    words, factors = heaviest(values, found.asked, searched.languages)
     if not factors:
         return FeedbackFound()
-    hits = found.search.for_words(connection, Words(factors, frequencies)).best(limit)
+    search = WordSearch(
+        connection, searched, Words(factors, frequencies), most_postings=_READ_POSTINGS
+    )
+    hits = search.best(limit)
     by_words = [LegHit(hit.chunk_id, hit.clauses[0].raw_score) for hit in hits]
-    return FeedbackFound(by_words, list(factors))
+    return FeedbackFound(by_words, words)
+
+
+def shared_lexemes(chunks: Sequence[tuple[float, Sequence[str]]]) -> dict[str, float]:
+    """Return the lexemes of at least two chunks, each with the sum of their scores. Pure.
+
+    Of fewer than five chunks every lexeme counts.
+
+    >>> shared_lexemes([(2.0, ["pump", "seal"]), (1.0, ["pump"])])
+    {'pump': 3.0, 'seal': 2.0}
+    """
+    sums: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for score, lexemes in chunks:
+        for lexeme in lexemes:
+            sums[lexeme] = sums.get(lexeme, 0.0) + score
+            counts[lexeme] = counts.get(lexeme, 0) + 1
+    least = 2 if len(chunks) >= _MANY else 1
+    return {lexeme: total for lexeme, total in sums.items() if counts[lexeme] >= least}
 
 
 def heaviest(
-    shared: Mapping[str, float], frequencies: Mapping[str, int], chunk_count: int
-) -> dict[str, float]:
-    """Return the words that say most: what the results that have them scored × idf. Pure.
+    values: Mapping[str, float], asked: Mapping[str, float], languages: Sequence[str]
+) -> tuple[list[str], dict[str, float]]:
+    """Return the words of the greatest values, and the factors of their lexemes. Pure.
 
-    >>> heaviest({"pump": 2.0, "the": 2.0, "seal": 1.0}, {"pump": 5, "the": 100, "seal": 5}, 100)
-    {'pump': 5.824699238765662, 'seal': 2.912349619382831, 'the': 0.009950330853168092}
+    A word is all its forms, together one word as in a query. One that shares a form with what was
+    `asked` for, or with a heavier one, is the same word again.
+
+    >>> heaviest({"pumps": 2.0, "pump": 1.8, "seal": 1.0}, {"seal": 1.0}, ["en"])
+    (['pumps'], {'pumps': 1.4, 'pump': 0.54})
     """
-    values = {
-        lexeme: shared[lexeme] * inverse_frequency(chunk_count, frequency)
-        for lexeme, frequency in frequencies.items()
-    }
-    best = sorted(values, key=lambda lexeme: (-values[lexeme], lexeme))
-    return {lexeme: values[lexeme] for lexeme in best[:_WORDS]}
+    words: list[str] = []
+    factors: dict[str, float] = {}
+    # Of two forms that say as much, the longer is the one that a reader knows.
+    for lexeme in sorted(values, key=lambda lexeme: (-values[lexeme], -len(lexeme), lexeme)):
+        forms = query_weights(lexeme, languages)
+        if asked.keys() & forms.keys() or factors.keys() & forms.keys():
+            continue
+        known = {
+            form: weight * values[form]
+            for form, weight in forms.items()
+            if weight > 0 and form in values
+        }
+        if known:
+            words.append(lexeme)
+            factors |= known
+        if len(words) == _WORDS:
+            break
+    return words, factors

@@ -74,7 +74,7 @@ class SearchResponse:
     corrections: list[Correction] = field(default_factory=list)
     """Mistyped words, and what was searched for in their stead."""
     feedback: Sequence[str] = ()
-    """Lexemes of the best results that were searched for, too, as the query's own found little."""
+    """Words of the best results that were searched for, too, as the query's own found little."""
 
 
 def to_result(hit: FusedHit, row: tuple[Any, ...]) -> SearchResult:

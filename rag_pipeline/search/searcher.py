@@ -15,7 +15,6 @@ from rag_pipeline.embedding import Embedder
 from rag_pipeline.search.context import expand as expand_results
 from rag_pipeline.search.feedback import (
     FEEDBACK_RESULTS,
-    SURE_OF_WORDS,
     FeedbackFound,
     fading,
     feedback_leg,
@@ -29,11 +28,12 @@ from rag_pipeline.search.results import SearchResponse, SearchResult, to_result
 from rag_pipeline.search.selection import maximal_marginal_relevance, without_duplicates
 from rag_pipeline.search.spaces import SpaceEmbedders, space_to_search
 from rag_pipeline.search.statements import Statement, search_statements
-from rag_pipeline.search.text_leg import TextFound, text_leg
+from rag_pipeline.search.text_leg import SURE_OF_WORDS, TextFound, text_leg
 from rag_pipeline.search.vector_leg import vector_leg
 from rag_pipeline.search.visibility import visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
+from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.queries import queries
 from rag_pipeline.text import clean_text, one_line
 
@@ -56,6 +56,10 @@ class _Run:
     seconds: dict[str, float]
     text: TextFound = field(default_factory=TextFound)
     feedback: FeedbackFound = field(default_factory=FeedbackFound)
+    space: EmbeddingSpace | None = None
+    embedding: np.ndarray[Any, np.dtype[np.float32]] | None = None
+    similarities: dict[int, float] = field(default_factory=dict)
+    """Cosines of results that no leg but feedback found, for their relevance."""
 
 
 class Searcher:
@@ -185,9 +189,9 @@ class Searcher:
 
     def _results(self, run: _Run, notes: list[str]) -> list[SearchResult]:
         legs = self._run_legs(run)
-        fused = self._with_feedback(run, legs, _fused(legs, run))
         start = time.perf_counter()
         settings = run.settings
+        fused = self._with_feedback(run, legs, _fused(legs, run.weights, settings))
         results = self._fetch(fused[: self._pool_size(run)], run)
         if results and settings.relevance_threshold > 0:
             results = [one for one in results if one.relevance >= settings.relevance_threshold]
@@ -213,7 +217,8 @@ class Searcher:
         if settings.expand != "none":
             with self._database.connection() as connection:
                 results = expand_results(connection, results, settings.expand)
-        run.seconds["fuse"] = time.perf_counter() - start
+        feedback = run.seconds.get("feedback", 0.0)
+        run.seconds["fuse"] = time.perf_counter() - start - feedback
         return results
 
     def _pool_size(self, run: _Run) -> int:
@@ -266,17 +271,31 @@ class Searcher:
         self, run: _Run, legs: Mapping[str, list[LegHit]], fused: list[FusedHit]
     ) -> list[FusedHit]:
         """Return the hits, fused anew with words of the best where the query's own say little."""
-        of_text = run.weights.get("text", 0.0) * run.settings.feedback
-        weight = run.weights.get("feedback", of_text) * fading(run.text)
-        if not weight or not fused:
+        weight = run.weights.get("text", 0.0) * run.settings.feedback
+        share = fading(run.text)
+        if not fused or not weight > 0 or not share > 0:
             return fused
         start = time.perf_counter()
         best = {hit.chunk_id: hit.score for hit in fused[:FEEDBACK_RESULTS]}
         with self._database.connection() as connection:
             run.feedback = feedback_leg(connection, run.text, best, run.candidates)
+        if run.feedback.hits:
+            legs = {**legs, "feedback": run.feedback.hits}
+            weights = {**run.weights, "feedback": weight * share}
+            fused = _fused(legs, weights, run.settings)
+            self._compare(run, fused[: self._pool_size(run)])
         run.seconds["feedback"] = time.perf_counter() - start
-        run.weights = {**run.weights, "feedback": weight}
-        return _fused({**legs, "feedback": run.feedback.hits}, run)
+        return fused
+
+    def _compare(self, run: _Run, hits: Sequence[FusedHit]) -> None:
+        """Read the cosines of hits that neither leg found: their relevance is unknown else."""
+        unknown = [hit.chunk_id for hit in hits if hit.raw_scores.keys() == {"feedback"}]
+        if run.space is None or run.embedding is None or not unknown:
+            return
+        scope = Scope(chunk_ids=sorted(unknown), is_everything=False)
+        with self._database.connection() as connection:
+            nearest = vector_leg(connection, run.space, run.embedding, len(unknown), scope)
+        run.similarities = {hit.chunk_id: hit.raw_score for hit in nearest}
 
     def _vector(self, run: _Run) -> list[LegHit]:
         visible = None
@@ -289,6 +308,7 @@ class Searcher:
         embedder = self._embedders.of(space)
         start = time.perf_counter()
         embedding = embedder.embed_query(run.query)
+        run.space, run.embedding = space, embedding
         embedded = time.perf_counter()
         with self._database.connection() as connection:
             hits = vector_leg(connection, space, embedding, run.candidates, run.scope, visible)
@@ -310,7 +330,7 @@ class Searcher:
                 one,
                 relevance=relevance(
                     one.text_score,
-                    one.vector_score,
+                    run.similarities.get(one.chunk_id, one.vector_score),
                     one.details,
                     run.settings.relevance,
                     run.settings.clauses,
@@ -330,7 +350,8 @@ class Searcher:
             return {chunk_id: vector.to_numpy() for chunk_id, vector in rows}
 
 
-def _fused(legs: Mapping[str, list[LegHit]], run: _Run) -> list[FusedHit]:
-    settings = run.settings
+def _fused(
+    legs: Mapping[str, list[LegHit]], weights: Mapping[str, float], settings: SearchSettings
+) -> list[FusedHit]:
     sure = {"text": SURE_OF_WORDS * settings.clauses.words}
-    return fuse(legs, run.weights, settings.fusion, settings.rank_constant, sure=sure)
+    return fuse(legs, weights, settings.fusion, settings.rank_constant, sure=sure)

@@ -69,7 +69,7 @@ def search_statements(
         lexemes = sorted({*weights, *(phrase.lexemes if phrase else ())})
         add("posting_buckets", "text: size of the corpus")
         add("document_frequencies", "text: how many chunks have each word", lexemes=lexemes)
-        add("near_lexemes", "text: corrections of unknown words", variants=_Later("variants"))
+        add("lexeme_frequencies", "text: corrections of unknown words", lexemes=_Later("variants"))
         if by_name:
             names = list(name_query_words(query, languages))
             add("named_documents", "text: files that it names", lexemes=names, most=MAX_FILES)
@@ -101,7 +101,7 @@ def search_statements(
             "feedback: words of the best, if few were found",
             chunk_ids=_Later("chunk_ids"),
         )
-        add("near_lexemes", "feedback: how many chunks have each", variants=_Later("variants"))
+        add("lexeme_frequencies", "feedback: how many chunks have each", lexemes=_Later("lexemes"))
         add("postings", "feedback: which chunks", lexemes=_Later("lexemes"))
     add("found_chunks", "the results", chunk_ids=_Later("chunk_ids"))
     return found

@@ -34,6 +34,9 @@ from rag_pipeline.search.postings import (
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.queries import queries
 
+SURE_OF_WORDS = 0.2
+"""Share of what the query's words could give at most, from which they are sure: the leg counts in
+full in the fusion."""
 READ_POSTINGS = 300_000
 """Postings that are read for a query, about. Words are read from the rarest on; those that would
 exceed the bound are counted only in the best chunks by all the others."""
@@ -55,10 +58,23 @@ class TextFound:
     corrections: list[Correction] = field(default_factory=list)
     factors: Mapping[str, float] = field(default_factory=dict)
     """The lexemes that were searched for, each with weight × inverse document frequency."""
+    asked: Mapping[str, float] = field(default_factory=dict)
+    """Every lexeme of the query, each with its weight."""
     sureness: float = 1.0
     """The most that a hit has of what the query's words could give, 0..1."""
-    search: WordSearch | None = field(default=None, repr=False)
-    """How they were found; None where there was nothing to search for."""
+    searched: Searched | None = None
+    """What was searched; None where there was nothing to search for."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What is searched: the corpus at that moment, and which of its chunks."""
+
+    corpus: Corpus
+    has_dead: bool
+    """Whether postings may name chunks that are gone."""
+    languages: Sequence[str]
+    scope: Scope
 
 
 @dataclass(frozen=True)
@@ -101,12 +117,16 @@ def text_leg(
     if clauses.file_name and (words.factors or fuzzy.factors):
         named = named_chunks(connection, query, languages, corpus, frequencies)
     unknown = _unknown_share(weights, frequencies, corrections, corpus)
-    search = WordSearch(
-        connection, corpus, clauses, scope, has_dead, words, fuzzy, phrase, named, unknown
-    )
+    searched = Searched(corpus, has_dead, languages, scope)
+    search = WordSearch(connection, searched, words, clauses, fuzzy, phrase, named, unknown)
     hits = search.best(limit)
     return TextFound(
-        hits, corrections, fuzzy.factors | words.factors, search.sureness(hits), search=search
+        hits,
+        corrections,
+        fuzzy.factors | words.factors,
+        weights | fuzzy.factors,
+        search.sureness(hits),
+        searched,
     )
 
 
@@ -163,33 +183,28 @@ class WordSearch:
     """Words to be looked for over a corpus, and what counts beside them."""
 
     connection: Connection[TupleRow]
-    corpus: Corpus
-    clauses: ClauseWeights
-    scope: Scope
-    has_dead: bool
+    searched: Searched
     words: Words
+    clauses: ClauseWeights = field(default_factory=ClauseWeights)
     fuzzy: Words = field(default_factory=lambda: Words({}, {}))
     phrase: Phrase | None = None
     named: NamedChunks | None = None
     unknown: float = 0.0
     """What words weigh that the corpus has not."""
-
-    def for_words(self, connection: Connection[TupleRow], words: Words) -> WordSearch:
-        """Return a search of the same chunks for these words, and nothing beside them."""
-        return WordSearch(connection, self.corpus, self.clauses, self.scope, self.has_dead, words)
+    most_postings: int = field(default_factory=lambda: READ_POSTINGS)
 
     def best(self, limit: int) -> list[LegHit]:
         """Return the `limit` best chunks with their clauses."""
         read, unread = self._affordable()
-        scores = Scores(self.corpus)
-        fuzzy = Scores(self.corpus) if self.fuzzy.factors else None
+        scores = Scores(self.searched.corpus)
+        fuzzy = Scores(self.searched.corpus) if self.fuzzy.factors else None
         covered = self._score(scores, fuzzy, read)
-        ceiling, scope = self._ceiling(), self.scope
+        ceiling, scope = self._ceiling(), self.searched.scope
         total = self._total(scores, fuzzy)
         if scope.chunk_ids is not None:
             total = _only(total, scores.places_of(np.asarray(scope.chunk_ids, dtype=np.int64)))
         count = max(limit, RECOUNTED) if unread else limit
-        check = self.has_dead or (not scope.is_everything and scope.chunk_ids is None)
+        check = self.searched.has_dead or (not scope.is_everything and scope.chunk_ids is None)
         places = self._verified(scores, total, count, scope if check else None)
         with_phrase = self._with_all_words(scores, total, covered, scope if check else None)
         places = np.union1d(places, with_phrase)
@@ -222,7 +237,9 @@ class WordSearch:
         A phrase is all of it. The name of a file is part of it over everything; where a filter
         names the documents, it says nothing of their chunks.
         """
-        counted = {"words", "fuzzy"} | ({"file_name"} if self.scope.is_everything else set())
+        counted = {"words", "fuzzy"} | (
+            {"file_name"} if self.searched.scope.is_everything else set()
+        )
         most = 0.0
         for hit in hits:
             if any(clause.is_bonus for clause in hit.clauses):
@@ -241,7 +258,7 @@ class WordSearch:
         total = 0
         for place, lexeme in enumerate(by_rarity):
             total += frequencies[lexeme]
-            if read and total > READ_POSTINGS:
+            if read and total > self.most_postings:
                 return read, by_rarity[place:]
             read.append(lexeme)
         return read, []
@@ -360,7 +377,7 @@ class WordSearch:
         )
         for chunk_id, number, rank, length in rows:
             frequency = occurrences(rank)
-            norm = frequency + K1 * (1 - B + B * length / self.corpus.average_length)
+            norm = frequency + K1 * (1 - B + B * length / self.searched.corpus.average_length)
             factor = self.words.factors[unread[number - 1]]
             added[chunk_id] += factor * (K1 + 1) * frequency / norm
         return np.asarray([added[one] for one in ids.tolist()])

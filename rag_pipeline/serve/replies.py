@@ -79,7 +79,7 @@ class SearchReply(Reply):
     notes: list[str] = Field(description="What to know of the search")
     corrections: list[CorrectionReply]
     feedback: list[str] = Field(
-        description="Lexemes of the best results that were searched for, too, as little was found"
+        description="Words of the best results that were searched for, too, as little was found"
     )
     seconds: dict[str, float]
 

@@ -83,6 +83,7 @@ class SearchSettings(Section):
     feedback: float = Field(
         default=1.0,
         ge=0,
+        allow_inf_nan=False,
         description="Weight, as a part of text's, of words that the best results share, where "
         "little of the query's own was found; 0 = off",
     )

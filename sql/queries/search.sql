@@ -60,9 +60,9 @@ WHERE c.chunk_id = ANY(:chunk_ids);
 -- Every word of a few chunks.
 SELECT chunk_id, tsvector_to_array(search_vector) FROM chunk WHERE chunk_id = ANY(:chunk_ids);
 
--- name: near_lexemes(variants)
+-- name: lexeme_frequencies(lexemes)
 -- Primary key of lexeme; under row-level security, of posting.
-SELECT lexeme, document_frequency FROM known_lexemes(:variants);
+SELECT lexeme, document_frequency FROM known_lexemes(:lexemes);
 
 -- name: similar_lexemes(word, shortest, longest)
 -- GIN lexeme_trigrams; pg_trgm.similarity_threshold is set by the caller.

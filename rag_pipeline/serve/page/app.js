@@ -248,6 +248,7 @@ function showResults(reply) {
   const said = [
     reply.results.length ? `${counted(reply.results.length, "result")} in ${Math.round(1000 * seconds)} ms` : "",
     ...[...meant].map(([typed, found]) => `searched for ${found.join(", ")} instead of “${typed}”`),
+    reply.feedback.length ? `little of it was found; searched for words of the best results, too: ${reply.feedback.join(", ")}` : "",
     ...reply.notes,
   ];
   say(said.filter(Boolean).join(" · "));
