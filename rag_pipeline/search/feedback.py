@@ -1,9 +1,9 @@
 """The feedback leg: where little of the query's words was found, words that the best results share.
 
 "Working capital" stands nowhere in a balance sheet, nor a Korean question's words in an English
-manual; what the first results have in common does. (Pseudo-relevance feedback, after RM3:
-Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD. It fades with how much was found: who
-asks in the document's own words is answered best by these alone.)
+manual; what the first results, near in meaning, have in common does. (Pseudo-relevance feedback,
+after RM3: Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD. It fades with how much was
+found: who asks in the document's own words is answered best by these alone.)
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class Searcher:
                 space=space,
                 by_text=bool(used.get("text")),
                 by_name=bool(self._settings.clauses.file_name),
-                by_feedback=bool(used.get("text") and self._settings.feedback),
+                by_feedback=bool(space and used.get("text") and self._settings.feedback),
                 filters=filters or Filters(),
             )
 
@@ -273,7 +273,8 @@ class Searcher:
         """Return the hits, fused anew with words of the best where the query's own say little."""
         weight = run.weights.get("text", 0.0) * run.settings.feedback
         share = fading(run.text)
-        if not fused or not weight > 0 or not share > 0:
+        # By little of the words alone, the first results would be the wrong ones to go on with.
+        if not legs.get("vector") or not weight > 0 or not share > 0:
             return fused
         start = time.perf_counter()
         best = {hit.chunk_id: hit.score for hit in fused[:FEEDBACK_RESULTS]}

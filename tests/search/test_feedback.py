@@ -17,7 +17,8 @@ from rag_pipeline.store.database import Database
 from tests.conftest import fresh_database
 from tests.search.conftest import finish, land_document
 
-TEXT = {"text": 1.0, "vector": 0.0}
+SETTINGS = Settings(search=SearchSettings(candidates=2))
+OFF = Settings(search=SearchSettings(candidates=2, feedback=0))
 REPORT = Filters(documents=["report.pdf"])
 SHEET = "Total current assets 512. Total current liabilities 317. Inventories 88."
 REPORTED = [
@@ -32,20 +33,39 @@ ELSEWHERE = "Current assets and current liabilities of the garden club, and its 
 QUERY = "Did quarterly working capital improve according to analysts, investors and auditors?"
 
 
+# How far each chunk of the report is from any query, as an angle: the sheet is not the second.
+VECTORS = [[np.cos(angle), np.sin(angle), 0, 0] for angle in (0.0, 0.5, 0.1, 1.5, 1.5)]
+
+
+class Ahead:
+    """Puts every query on the first axis."""
+
+    provider, model, dimensions, contextual, max_tokens = "test", "tiny", 4, False, 512
+
+    def embed_query(self, text: str) -> Any:
+        return np.asarray([1, 0, 0, 0], dtype=np.float32)
+
+
+def land_report(database: Database) -> None:
+    land_document(database, "report.pdf", REPORTED, vectors=VECTORS)
+
+
 @pytest.fixture(scope="module")
 def database(server_url: str) -> Iterator[Database]:
     with fresh_database(server_url) as url:
         database = Database.open(Settings(database_url=url))  # type: ignore[arg-type]
-        land_document(database, "report.pdf", REPORTED)
+        land_report(database)
         land_document(database, "yearbook.pdf", [*OTHERS, ELSEWHERE])
         finish(database)
         yield database
         database.close()
 
 
-def ask(database: Database, query: str, **options: object) -> SearchResponse:
-    options = {"weights": TEXT, "filters": REPORT, **options}
-    return Searcher(database, Settings()).search(query, **options)  # type: ignore[arg-type]
+def ask(
+    database: Database, query: str, settings: Settings = SETTINGS, **options: Any
+) -> SearchResponse:
+    searcher = Searcher(database, settings, embedder=Ahead())  # type: ignore[arg-type]
+    return searcher.search(query, **{"limit": 2, "filters": REPORT, **options})
 
 
 @pytest.mark.parametrize("few", [20_000, 0])
@@ -62,7 +82,7 @@ def test_what_stands_in_other_words_is_found_by_the_words_of_the_best(
     sheet = response.results[1]
     assert [(detail.leg, detail.clause) for detail in sheet.details] == [("feedback", "feedback")]
     assert sheet.text_score is None, "its words were not asked for"
-    assert sheet.relevance == 0, "what it shares with a result makes it no surer"
+    assert sheet.vector_score is None, "it is not among the nearest two"
     assert sheet.details[0].raw_score > 0
     for one in response.results:
         assert sum(detail.contribution for detail in one.details) == pytest.approx(one.score)
@@ -72,7 +92,7 @@ def test_what_stands_in_other_words_is_found_by_the_words_of_the_best(
 def test_who_asks_in_the_words_of_the_text_needs_no_others(database: Database) -> None:
     response = ask(database, "employees elect delegates")
     assert response.feedback == []
-    assert [one.content for one in response.results] == [REPORTED[3]]
+    assert response.results[0].content == REPORTED[3]
 
 
 def test_the_less_was_found_the_more_feedback_counts(database: Database) -> None:
@@ -85,10 +105,10 @@ def test_the_less_was_found_the_more_feedback_counts(database: Database) -> None
 
 
 def test_a_setting_and_each_search_switch_it_off(database: Database) -> None:
-    off = Settings(search=SearchSettings(feedback=0))
-    response = Searcher(database, off).search(QUERY, weights=TEXT, filters=REPORT)
-    assert [one.content for one in response.results] == REPORTED[:1]
-    assert not ask(database, QUERY, weights={"text": 0.0, "vector": 0.0}).feedback
+    response = ask(database, QUERY, OFF)
+    assert [one.content for one in response.results] == [REPORTED[0], REPORTED[2]]
+    assert not ask(database, QUERY, weights={"text": 0.0, "vector": 1.0}).feedback
+    assert not ask(database, QUERY, weights={"text": 1.0, "vector": 0.0}).feedback, "no meaning"
     assert not ask(database, "?!").feedback, "nothing was asked for"
 
 
@@ -105,22 +125,21 @@ def test_over_everything_only_where_next_to_nothing_was_found(database: Database
     assert fading(TextFound()) == 0, "nothing was looked for"
 
 
-def test_words_that_no_other_chunk_has_change_no_score(database_url: str) -> None:
+def test_words_that_are_not_yet_known_change_no_score(database_url: str) -> None:
     database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
-    land_document(database, "report.pdf", REPORTED)  # no statistics yet: no word is known
-    with_it = Searcher(database, Settings()).search(QUERY, weights=TEXT)
-    off = Settings(search=SearchSettings(feedback=0))
-    without = Searcher(database, off).search(QUERY, weights=TEXT)
+    land_report(database)  # and no statistics
+    with_it, without = ask(database, QUERY), ask(database, QUERY, OFF)
     assert [one.score for one in with_it.results] == [one.score for one in without.results] != []
     database.close()
 
 
 def test_rank_fusion_takes_it_as_a_leg(database: Database) -> None:
-    by_ranks = Settings(search=SearchSettings(fusion="rrf"))
-    found = Searcher(database, by_ranks).search(QUERY, weights=TEXT, filters=REPORT).results
-    assert [one.content for one in found] == REPORTED[:2]
-    (detail,) = found[1].details
-    assert detail.contribution == pytest.approx(detail.weight / (60 + detail.rank))
+    by_ranks = Settings(search=SearchSettings(candidates=2, fusion="rrf"))
+    found = ask(database, QUERY, by_ranks).results
+    given = [detail for one in found for detail in one.details if detail.leg == "feedback"]
+    assert [detail.rank for detail in given] == [1, 2]
+    for detail in given:
+        assert detail.contribution == pytest.approx(detail.weight / (60 + detail.rank))
 
 
 def test_a_word_is_all_its_forms_and_no_other_word_again() -> None:
@@ -140,36 +159,15 @@ def test_of_many_results_a_word_must_be_in_two() -> None:
     assert shared_lexemes([]) == {}
 
 
-class Ahead:
-    """Puts every query on the first axis."""
-
-    provider, model, dimensions, contextual, max_tokens = "test", "tiny", 4, False, 512
-
-    def embed_query(self, text: str) -> Any:
-        return np.asarray([1, 0, 0, 0], dtype=np.float32)
-
-
-def test_what_only_feedback_found_is_as_relevant_as_its_meaning(database_url: str) -> None:
-    """Two candidates a leg: the sheet is neither's, yet passes the threshold by its cosine."""
-    database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
-    angles = np.asarray([0.0, 0.5, 0.1, 1.5, 1.5])
-    vectors = np.stack([np.cos(angles), np.sin(angles), 0 * angles, 0 * angles], axis=1)
-    land_document(database, "report.pdf", REPORTED, vectors=vectors)
-    finish(database)
-    settings = Settings(search=SearchSettings(candidates=2))
-    searcher = Searcher(database, settings, embedder=Ahead())  # type: ignore[arg-type]
-    found = searcher.search(QUERY, limit=2, filters=REPORT, relevance_threshold=0.5).results
+def test_what_only_feedback_found_is_as_relevant_as_its_meaning(database: Database) -> None:
+    found = ask(database, QUERY, relevance_threshold=0.5).results
     sheet = next(one for one in found if one.content == SHEET)
     assert [detail.leg for detail in sheet.details] == ["feedback"]
-    assert sheet.vector_score is None, "the leg did not find it"
-    floor, ceiling = settings.search.relevance.similarity_floor, 0.93
+    floor, ceiling = SETTINGS.search.relevance.similarity_floor, 0.93
     assert sheet.relevance == pytest.approx((np.cos(0.5) - floor) / (ceiling - floor), abs=0.01)
-    database.close()
 
 
 def test_the_statements_tell_of_it(database: Database) -> None:
-    searcher = Searcher(database, Settings())
-    names = [one.name for one in searcher.statements(QUERY)]
-    assert "lexemes_within" in names
-    off = Searcher(database, Settings(search=SearchSettings(feedback=0)))
-    assert "lexemes_within" not in [one.name for one in off.statements(QUERY)]
+    for settings, told in ((SETTINGS, True), (OFF, False)):
+        names = [one.name for one in Searcher(database, settings).statements(QUERY)]
+        assert ("lexemes_within" in names) == told
