@@ -61,19 +61,16 @@ def feedback_leg(
     searched = found.searched
     if searched is None or not best:
         return FeedbackFound()
-    chunks = [
-        (best[chunk_id], lexemes)
-        for chunk_id, lexemes in queries.lexemes_within(connection, chunk_ids=sorted(best))
-    ]
-    shared = shared_lexemes(chunks)
-    frequencies = {
-        lexeme: int(count)
-        for lexeme, count in queries.lexeme_frequencies(connection, lexemes=sorted(shared))
-    }
-    values = {
-        lexeme: shared[lexeme] * inverse_frequency(searched.corpus.chunk_count, frequency)
-        for lexeme, frequency in frequencies.items()
-    }
+    values: dict[str, float] = {}
+    frequencies: dict[str, int] = {}
+    for lexeme, score, frequency in queries.shared_lexemes(
+        connection,
+        chunk_ids=list(best),
+        scores=list(best.values()),
+        least=2 if len(best) >= _MANY else 1,
+    ):
+        frequencies[lexeme] = int(frequency)
+        values[lexeme] = score * inverse_frequency(searched.corpus.chunk_count, int(frequency))
     words, factors = heaviest(values, found.asked, searched.languages)
     if not factors:
         return FeedbackFound()
@@ -83,24 +80,6 @@ def feedback_leg(
     hits = search.best(limit)
     by_words = [LegHit(hit.chunk_id, hit.clauses[0].raw_score) for hit in hits]
     return FeedbackFound(by_words, words)
-
-
-def shared_lexemes(chunks: Sequence[tuple[float, Sequence[str]]]) -> dict[str, float]:
-    """Return the lexemes of at least two chunks, each with the sum of their scores. Pure.
-
-    Of fewer than five chunks every lexeme counts.
-
-    >>> shared_lexemes([(2.0, ["pump", "seal"]), (1.0, ["pump"])])
-    {'pump': 3.0, 'seal': 2.0}
-    """
-    sums: dict[str, float] = {}
-    counts: dict[str, int] = {}
-    for score, lexemes in chunks:
-        for lexeme in lexemes:
-            sums[lexeme] = sums.get(lexeme, 0.0) + score
-            counts[lexeme] = counts.get(lexeme, 0) + 1
-    least = 2 if len(chunks) >= _MANY else 1
-    return {lexeme: total for lexeme, total in sums.items() if counts[lexeme] >= least}
 
 
 def heaviest(

@@ -97,12 +97,15 @@ def search_statements(
             add("vector_candidates", "vector: nearest neighbours", **vector)
     if by_feedback:
         add(
-            "lexemes_within",
-            "feedback: words of the best, if few were found",
+            "shared_lexemes",
+            "feedback: words of the best, where few were found",
             chunk_ids=_Later("chunk_ids"),
+            scores=_Later("scores"),
+            least=2,
         )
-        add("lexeme_frequencies", "feedback: how many chunks have each", lexemes=_Later("lexemes"))
-        add("postings", "feedback: which chunks", lexemes=_Later("lexemes"))
+        add("postings", "feedback: which chunks have them", lexemes=_Later("lexemes"))
+        if filtered:
+            add("passing_of", "feedback: which pass", **scope, chunk_ids=_Later("chunk_ids"))
     add("found_chunks", "the results", chunk_ids=_Later("chunk_ids"))
     return found
 

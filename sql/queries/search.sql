@@ -56,9 +56,20 @@ SELECT
 FROM chunk AS c
 WHERE c.chunk_id = ANY(:chunk_ids);
 
--- name: lexemes_within(chunk_ids)
--- Every word of a few chunks.
-SELECT chunk_id, tsvector_to_array(search_vector) FROM chunk WHERE chunk_id = ANY(:chunk_ids);
+-- name: shared_lexemes(chunk_ids, scores, least)
+-- The words of a few chunks that at least so many of them have, with the sum of these chunks'
+-- scores, and how many chunks of the corpus have each: as lexeme_frequencies.
+WITH shared AS MATERIALIZED (
+    SELECT u.lexeme, sum(b.score) AS score
+    FROM unnest(:chunk_ids::bigint[], :scores::double precision[]) AS b (chunk_id, score)
+    INNER JOIN chunk AS c ON c.chunk_id = b.chunk_id
+    CROSS JOIN LATERAL unnest(tsvector_to_array(c.search_vector)) AS u (lexeme)
+    GROUP BY u.lexeme
+    HAVING count(*) >= :least
+)
+SELECT k.lexeme, s.score, k.document_frequency
+FROM known_lexemes((SELECT array_agg(lexeme) FROM shared)) AS k
+INNER JOIN shared AS s ON s.lexeme = k.lexeme;
 
 -- name: lexeme_frequencies(lexemes)
 -- Primary key of lexeme; under row-level security, of posting.

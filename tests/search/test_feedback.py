@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_pipeline.search import Filters, Searcher, SearchResponse
-from rag_pipeline.search.feedback import fading, heaviest, shared_lexemes
+from rag_pipeline.search.feedback import fading, heaviest
 from rag_pipeline.search.filters import EVERYTHING, resolve
 from rag_pipeline.search.text_leg import TextFound, text_leg
 from rag_pipeline.settings import SearchSettings, Settings
@@ -152,11 +152,21 @@ def test_a_word_is_all_its_forms_and_no_other_word_again() -> None:
     assert heaviest({}, {}, ["en"]) == ([], {})
 
 
-def test_of_many_results_a_word_must_be_in_two() -> None:
-    one, other = (2.0, ["pump", "seal"]), (1.0, ["seal", "ring"])
-    assert shared_lexemes([one, other]) == {"pump": 2.0, "seal": 3.0, "ring": 1.0}
-    assert shared_lexemes([one, other, *[(0.5, ["hose"])] * 3]) == {"seal": 3.0, "hose": 1.5}
-    assert shared_lexemes([]) == {}
+def test_of_many_results_a_word_must_be_in_two(database_url: str) -> None:
+    database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
+    texts = ["Quux pumps and seals.", "Quux seals and rings.", *["Quux hoses."] * 3]
+    land_document(database, "a.pdf", texts, vectors=[VECTORS[0]] * 5)
+    finish(database)
+    nonsense = "quux zyzzyva xyzzy plugh thud grault waldo fnord"
+
+    def words(count: int) -> set[str]:
+        settings = Settings(search=SearchSettings(candidates=count))
+        found = ask(database, nonsense, settings, limit=count, filters=Filters(languages=["en"]))
+        return set(found.feedback)
+
+    assert words(5) == {"seals", "hoses", "and"}
+    assert words(1) == {"pumps", "seals", "hoses", "and"}, "of two results, each word of either"
+    database.close()
 
 
 def test_what_only_feedback_found_is_as_relevant_as_its_meaning(database: Database) -> None:
@@ -170,4 +180,4 @@ def test_what_only_feedback_found_is_as_relevant_as_its_meaning(database: Databa
 def test_the_statements_tell_of_it(database: Database) -> None:
     for settings, told in ((SETTINGS, True), (OFF, False)):
         names = [one.name for one in Searcher(database, settings).statements(QUERY)]
-        assert ("lexemes_within" in names) == told
+        assert ("shared_lexemes" in names) == told
