@@ -83,16 +83,18 @@ class Scores:
         """
         known = [(self._offsets[bucket], p) for bucket, p in rows if bucket in self._offsets]
         if not known:
-            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
-        packed = np.frombuffer(b"".join(p for _, p in known), dtype=">i4").astype(np.int32)
-        offsets = np.asarray([offset + BUCKET_SIZE // 2 for offset, _ in known], dtype=np.int32)
+            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
+        # As indices, which numpy would else make of them at each use.
+        packed = np.frombuffer(b"".join(p for _, p in known), dtype=">i4").astype(np.intp)
+        offsets = np.asarray([offset + BUCKET_SIZE // 2 for offset, _ in known], dtype=np.intp)
         places = (packed >> _SLOT_SHIFT) + np.repeat(offsets, [len(p) // 4 for _, p in known])
         return places, packed & _FREQUENCY_AND_LENGTH
 
     def add(self, places: NDArray[Any], rest: NDArray[Any], factor: float) -> None:
         """Add a lexeme's share: `factor` × (k1 + 1) × tf / (tf + k1 × (1 − b + b × length))."""
         # A chunk is in a lexeme's postings once, so that no place comes twice.
-        self.values[places] += np.float32(factor) * self._saturation.take(rest)
+        # `clip` only keeps numpy from looking for indices out of bounds: there are none.
+        self.values[places] += np.float32(factor) * self._saturation.take(rest, mode="clip")
 
     def chunk_ids(self, places: NDArray[Any]) -> NDArray[np.int64]:
         """Return the ids of the chunks at these places."""
