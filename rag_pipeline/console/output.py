@@ -268,7 +268,7 @@ def print_search(response: SearchResponse, explain: bool) -> None:
         out.print(f"[yellow]corrected[/] {safe(typed)} → {safe(', '.join(found))}")
     if explain and response.feedback:
         words = safe(", ".join(response.feedback))
-        out.print(f"[yellow]little of it was found[/] words of the best results, too: {words}")
+        out.print(f"[yellow]little found[/] searched for words of the best results, too: {words}")
     for number, result in enumerate(response.results, start=1):
         trail = safe(result.breadcrumb_trail) or "[dim]no heading[/]"
         out.print(f"[bold]{number}. {trail}[/]")

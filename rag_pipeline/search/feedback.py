@@ -8,7 +8,7 @@ found: who asks in the document's own words is answered best by these alone.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from psycopg import Connection
@@ -74,23 +74,21 @@ def feedback_leg(
     words, factors = heaviest(values, found.asked, searched.languages)
     if not factors:
         return FeedbackFound()
-    search = WordSearch(
-        connection, searched, Words(factors, frequencies), most_postings=_READ_POSTINGS
-    )
+    search = WordSearch(connection, searched, Words(factors, frequencies), _READ_POSTINGS)
     hits = search.best(limit)
     by_words = [LegHit(hit.chunk_id, hit.clauses[0].raw_score) for hit in hits]
     return FeedbackFound(by_words, words)
 
 
 def heaviest(
-    values: Mapping[str, float], asked: Mapping[str, float], languages: Sequence[str]
+    values: Mapping[str, float], asked: Set[str], languages: Sequence[str]
 ) -> tuple[list[str], dict[str, float]]:
     """Return the words of the greatest values, and the factors of their lexemes. Pure.
 
     A word is all its forms, together one word as in a query. One that shares a form with what was
     `asked` for, or with a heavier one, is the same word again.
 
-    >>> heaviest({"pumps": 2.0, "pump": 1.8, "seal": 1.0}, {"seal": 1.0}, ["en"])
+    >>> heaviest({"pumps": 2.0, "pump": 1.8, "seal": 1.0}, {"seal"}, ["en"])
     (['pumps'], {'pumps': 1.4, 'pump': 0.54})
     """
     words: list[str] = []
@@ -98,7 +96,7 @@ def heaviest(
     # Of two forms that say as much, the longer is the one that a reader knows.
     for lexeme in sorted(values, key=lambda lexeme: (-values[lexeme], -len(lexeme), lexeme)):
         forms = query_weights(lexeme, languages)
-        if asked.keys() & forms.keys() or factors.keys() & forms.keys():
+        if forms.keys() & asked or forms.keys() & factors.keys():
             continue
         known = {
             form: weight * values[form]

@@ -7,7 +7,7 @@ there or not, and BM25 is taken as a part of the most that the query's words cou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,8 +58,8 @@ class TextFound:
     corrections: list[Correction] = field(default_factory=list)
     factors: Mapping[str, float] = field(default_factory=dict)
     """The lexemes that were searched for, each with weight × inverse document frequency."""
-    asked: Mapping[str, float] = field(default_factory=dict)
-    """Every lexeme of the query, each with its weight."""
+    asked: Set[str] = frozenset()
+    """Every lexeme of the query and of its corrections, known or not."""
     sureness: float = 1.0
     """The most that a hit has of what the query's words could give, 0..1."""
     searched: Searched | None = None
@@ -118,13 +118,15 @@ def text_leg(
         named = named_chunks(connection, query, languages, corpus, frequencies)
     unknown = _unknown_share(weights, frequencies, corrections, corpus)
     searched = Searched(corpus, has_dead, languages, scope)
-    search = WordSearch(connection, searched, words, clauses, fuzzy, phrase, named, unknown)
+    search = WordSearch(
+        connection, searched, words, READ_POSTINGS, clauses, fuzzy, phrase, named, unknown
+    )
     hits = search.best(limit)
     return TextFound(
         hits,
         corrections,
         fuzzy.factors | words.factors,
-        weights | fuzzy.factors,
+        weights.keys() | fuzzy.factors.keys(),
         search.sureness(hits),
         searched,
     )
@@ -185,13 +187,13 @@ class WordSearch:
     connection: Connection[TupleRow]
     searched: Searched
     words: Words
+    most_postings: int
     clauses: ClauseWeights = field(default_factory=ClauseWeights)
     fuzzy: Words = field(default_factory=lambda: Words({}, {}))
     phrase: Phrase | None = None
     named: NamedChunks | None = None
     unknown: float = 0.0
     """What words weigh that the corpus has not."""
-    most_postings: int = field(default_factory=lambda: READ_POSTINGS)
 
     def best(self, limit: int) -> list[LegHit]:
         """Return the `limit` best chunks with their clauses."""
@@ -234,12 +236,12 @@ class WordSearch:
     def sureness(self, hits: Sequence[LegHit]) -> float:
         """Return the most that a hit has of what the query's words could give, 0..1.
 
-        A phrase is all of it. The name of a file is part of it over everything; where a filter
-        names the documents, it says nothing of their chunks.
+        A phrase is all of it. The name of a file is part of it, but where a filter lists the
+        chunks: there it says nothing of them.
         """
-        counted = {"words", "fuzzy"} | (
-            {"file_name"} if self.searched.scope.is_everything else set()
-        )
+        counted = {"words", "fuzzy"}
+        if self.searched.scope.chunk_ids is None:
+            counted.add("file_name")
         most = 0.0
         for hit in hits:
             if any(clause.is_bonus for clause in hit.clauses):

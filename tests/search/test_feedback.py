@@ -125,6 +125,19 @@ def test_over_everything_only_where_next_to_nothing_was_found(database: Database
     assert fading(TextFound()) == 0, "nothing was looked for"
 
 
+def test_a_named_file_is_found_unless_a_filter_lists_its_chunks(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sureness(filters: Filters | None) -> float:
+        with database.connection() as connection:
+            scope = resolve(connection, filters) if filters else EVERYTHING
+            return text_leg(connection, "working capital in the report", 10, scope=scope).sureness
+
+    listed = sureness(REPORT)
+    monkeypatch.setattr("rag_pipeline.search.filters.SELECTIVE", 0)
+    assert sureness(REPORT) == sureness(None) > listed
+
+
 def test_words_that_are_not_yet_known_change_no_score(database_url: str) -> None:
     database = Database.open(Settings(database_url=database_url))  # type: ignore[arg-type]
     land_report(database)  # and no statistics
@@ -144,12 +157,12 @@ def test_rank_fusion_takes_it_as_a_leg(database: Database) -> None:
 
 def test_a_word_is_all_its_forms_and_no_other_word_again() -> None:
     values = {f"w{number}": float(number) for number in range(1, 31)}
-    words, factors = heaviest(values, {}, ["en"])
+    words, factors = heaviest(values, set(), ["en"])
     assert words == [f"w{number}" for number in range(30, 20, -1)], "the heaviest ten"
     assert factors["w30"] == 30
-    words, factors = heaviest({"pump": 3.0, "pumps": 2.0, "valves": 1.5}, {"valv": 1.0}, ["en"])
+    words, factors = heaviest({"pump": 3.0, "pumps": 2.0, "valves": 1.5}, {"valv"}, ["en"])
     assert words == ["pump"], "its plural is the same word, and valves were asked for"
-    assert heaviest({}, {}, ["en"]) == ([], {})
+    assert heaviest({}, set(), ["en"]) == ([], {})
 
 
 def test_of_many_results_a_word_must_be_in_two(database_url: str) -> None:
