@@ -57,8 +57,8 @@ format: $(STAMP) ## format and mend what can be mended
 	@$(BIN)/ruff format .
 
 docs: $(STAMP) ## renew the tables in docs/ that are made from the code
-	@$(BIN)/python -m rag_pipeline.console.reference
-	@$(BIN)/python -m rag_pipeline.cli.reference
+	@$(BIN)/python -m rag_pipeline.console.setting_reference
+	@$(BIN)/python -m rag_pipeline.cli.command_reference
 
 lock: | $(BIN)/python ## renew both lock files; what the tests run with is what a demo gets
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)

@@ -9,12 +9,17 @@ import dagster as dg
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
-from assets.automation import documents_job, nightly_schedule, request_stale_documents, sources_job
-from assets.documents import documents
-from assets.evaluation import evaluation_job, retrieval_evaluation
-from assets.freshness import with_freshness
-from assets.relational import relational_job, relational_rows
-from assets.sources import sources
+from rag_pipeline.assets.automation import (
+    documents_job,
+    nightly_schedule,
+    request_stale_documents,
+    sources_job,
+)
+from rag_pipeline.assets.document_assets import documents
+from rag_pipeline.assets.evaluation_asset import evaluation_job, retrieval_evaluation
+from rag_pipeline.assets.freshness import with_freshness
+from rag_pipeline.assets.relational_asset import relational_job, relational_rows
+from rag_pipeline.assets.source_scan import sources
 
 __all__ = [
     "documents",

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES, SOURCE_HASHES
-from assets.relational import relational_job
-from assets.sources import sources
-from assets.syncs import SYNC_TAG
+from rag_pipeline.assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES, SOURCE_HASHES
+from rag_pipeline.assets.relational_asset import relational_job
+from rag_pipeline.assets.source_scan import sources
+from rag_pipeline.assets.syncs import SYNC_TAG
 from rag_pipeline.errors import SettingsError
+from rag_pipeline.resources import DatabaseResource, SettingsResource
 from rag_pipeline.settings import Settings
-from rag_pipeline.sync.fingerprints import STAGES
-from rag_pipeline.sync.plan import SyncPlan, partition_ranges
-from rag_pipeline.sync.refresh import current_plan
-from resources import DatabaseResource, SettingsResource
+from rag_pipeline.sync.planning.fingerprints import STAGES
+from rag_pipeline.sync.planning.plan import SyncPlan, partition_ranges
+from rag_pipeline.sync.sources.refresh import current_plan
 
 RANGE_START_TAG = "dagster/asset_partition_range_start"
 RANGE_END_TAG = "dagster/asset_partition_range_end"

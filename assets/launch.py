@@ -14,7 +14,8 @@ import psutil
 from dagster._core.instance.ref import InstanceRef
 from sqlalchemy.exc import SQLAlchemyError
 
-from assets.automation import (
+from rag_pipeline import errors
+from rag_pipeline.assets.automation import (
     RANGE_END_TAG,
     RANGE_START_TAG,
     documents_job,
@@ -22,22 +23,21 @@ from assets.automation import (
     sources_job,
     stale_ranges,
 )
-from assets.locks import LOCK_WAIT_SECONDS
-from assets.partitions import PLANNED_TAG
-from assets.relational import ASSET as RELATIONAL_ROWS
-from assets.relational import FAILED, relational_job
-from assets.syncs import SYNC_TAG
-from rag_pipeline import errors
+from rag_pipeline.assets.locks import LOCK_WAIT_SECONDS
+from rag_pipeline.assets.partitions import PLANNED_TAG
+from rag_pipeline.assets.relational_asset import ASSET as RELATIONAL_ROWS
+from rag_pipeline.assets.relational_asset import FAILED, relational_job
+from rag_pipeline.assets.syncs import SYNC_TAG
 from rag_pipeline.errors import StoreError
+from rag_pipeline.resources import PipelineResource, SettingsResource
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
-from rag_pipeline.sync.estimate import check_budget, estimate_plan, may_cost
-from rag_pipeline.sync.fingerprints import STAGES
 from rag_pipeline.sync.finish import finish
-from rag_pipeline.sync.plan import SyncPlan
-from rag_pipeline.sync.refresh import current_plan
-from resources import PipelineResource, SettingsResource
+from rag_pipeline.sync.planning.estimate import check_budget, estimate_plan, may_cost
+from rag_pipeline.sync.planning.fingerprints import STAGES
+from rag_pipeline.sync.planning.plan import SyncPlan
+from rag_pipeline.sync.sources.refresh import current_plan
 
 HOST_TAG = "rag/host"
 PROCESS_TAG = "rag/process"

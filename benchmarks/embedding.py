@@ -21,14 +21,14 @@ import numpy as np
 from benchmarks import embedding_service
 from benchmarks.common import arguments, machine, print_report
 from rag_pipeline.embedding import Embedder, create_embedder
-from rag_pipeline.embedding.local_model import (
+from rag_pipeline.embedding.local.model_files import (
     BEGIN_ID,
     END_ID,
     PASSAGE_PREFIX,
     UNKNOWN_ID,
     model_files,
 )
-from rag_pipeline.embedding.tokenizer import UnigramTokenizer, Vocabulary
+from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, Vocabulary
 from rag_pipeline.settings import EmbeddingSettings
 
 COLUMNS = [

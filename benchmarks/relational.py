@@ -36,21 +36,21 @@ from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
 from benchmarks.relational_baselines import WordsOnly, flat_join_rows, land_rows, table_rows
 from benchmarks.relational_million import measure
 from rag_pipeline.embedding import create_embedder
-from rag_pipeline.relational.connecting import open_engine
-from rag_pipeline.relational.exact import ExactAnswerer
-from rag_pipeline.relational.lexicon import Lexicon
-from rag_pipeline.relational.schema import read_schema
-from rag_pipeline.relational.searching import RowSearcher
-from rag_pipeline.relational.syncing import sync_relational
+from rag_pipeline.relational.questions.exact_numbers import ExactAnswerer
+from rag_pipeline.relational.questions.lexicon import Lexicon
+from rag_pipeline.relational.row_search import RowSearcher
+from rag_pipeline.relational.rows.row_sync import sync_relational
+from rag_pipeline.relational.schema.connecting import open_engine
+from rag_pipeline.relational.schema.table_schema import read_schema
 from rag_pipeline.search import Searcher, SearchResult
 from rag_pipeline.settings import RelationalSettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database, database_url
 from rag_pipeline.store.migrations import create_database
-from rag_pipeline.sync.context import SyncContext
 from rag_pipeline.sync.finish import finish
-from rag_pipeline.sync.profiles import Profiles
+from rag_pipeline.sync.planning.profiles import Profiles
+from rag_pipeline.sync.sync_context import SyncContext
 
 ROOTS = {"customers": 2, "suppliers": 1, "employees": 1, "products": 1}
 """Root tables of our sources, with their depth."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import psycopg
 
-from rag_pipeline.relational.syncing import sync_relational
+from rag_pipeline.relational.rows.row_sync import sync_relational
 from rag_pipeline.settings import RelationalSettings
-from rag_pipeline.sync.context import SyncContext
 from rag_pipeline.sync.finish import finish
+from rag_pipeline.sync.sync_context import SyncContext
 
 LINES_PER_ORDER = 20
 CUSTOMERS_PER_ORDER = 0.05

@@ -25,16 +25,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assets.launch import SyncSummary, open_instance, run_sync
 from benchmarks.common import PROJECT_DIR, bench_data, print_report
+from rag_pipeline.assets.launch import SyncSummary, open_instance, run_sync
 from rag_pipeline.definitions import defs
-from rag_pipeline.parsing.opening import PDFIUM_LOCK
+from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK
 from rag_pipeline.search import Filters, Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.places import given_root
+from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.sync.sources.places import given_root
 
 Page = tuple[str, int]
 """A document, by its name without the extension, and a page."""

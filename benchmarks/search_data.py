@@ -20,7 +20,7 @@ from pgvector.psycopg import register_vector
 
 from rag_pipeline.analysis import name_lexemes
 from rag_pipeline.store.embeddings import EmbeddingSpace, ensure_index
-from rag_pipeline.store.sources import name_sources
+from rag_pipeline.store.source_tables import name_sources
 from rag_pipeline.store.statistics import refresh_statistics
 
 WORDS = 110

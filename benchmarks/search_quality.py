@@ -19,14 +19,14 @@ import pypdfium2 as pdfium
 
 from rag_pipeline.analysis import analyze, name_lexemes, query_weights, to_search_vectors
 from rag_pipeline.search import Searcher
-from rag_pipeline.search.corrections import correct, one_edit_away
-from rag_pipeline.search.text_leg import text_leg
+from rag_pipeline.search.legs.corrections import correct, one_edit_away
+from rag_pipeline.search.legs.text_leg import text_leg
 from rag_pipeline.settings import ClauseWeights, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import ensure_space
-from rag_pipeline.store.queries import queries
-from rag_pipeline.store.sources import SourceFile, apply_changes, name_sources
+from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.source_tables import SourceFile, apply_changes, name_sources
 from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.text import clean_text, detect_language
 

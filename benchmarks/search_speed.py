@@ -27,7 +27,7 @@ from benchmarks.search_data import (
 )
 from rag_pipeline.search import Filters, Searcher
 from rag_pipeline.search.filters import EVERYTHING, resolve
-from rag_pipeline.search.vector_leg import vector_leg
+from rag_pipeline.search.legs.vector_leg import vector_leg
 from rag_pipeline.search.visibility import visible_chunks
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
@@ -189,7 +189,7 @@ def _naive_ways(
     def text(i: int) -> object:
         words = " | ".join(questions.texts[i].split())
         return connection.execute(
-            "SELECT chunk_id FROM chunk, to_tsquery('simple', %s) AS q WHERE search_vector @@ q "
+            "SELECT chunk_id FROM chunk, to_tsquery('simple', %s) AS q WHERE search_vector  q "
             "ORDER BY ts_rank(search_vector, q) DESC LIMIT 10",
             (words,),
         ).fetchall()

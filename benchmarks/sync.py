@@ -45,12 +45,12 @@ SYNC = """
 import sys, time
 import openai, psutil
 import rag_pipeline.dagster_storage
-from assets.launch import open_instance, run_sync
+from rag_pipeline.assets.launch import open_instance, run_sync
 from rag_pipeline.definitions import defs
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.places import given_root
+from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.sync.sources.places import given_root
 start, cpu = time.perf_counter(), time.process_time()
 settings = Settings.load()
 database = Database.open(settings)

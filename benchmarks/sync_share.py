@@ -15,8 +15,8 @@ import time, json
 start = time.perf_counter()
 from rag_pipeline.definitions import defs
 repository = defs.get_repository_def()
-from assets.launch import open_instance
-from assets.partitions import SOURCE_HASHES
+from rag_pipeline.assets.launch import open_instance
+from rag_pipeline.assets.partitions import SOURCE_HASHES
 from rag_pipeline.settings import Settings
 with open_instance(Settings.load()) as instance:
     keys = SOURCE_HASHES.get_partition_keys(dynamic_partitions_store=instance)
@@ -24,8 +24,8 @@ print(time.perf_counter() - start, time.process_time(), len(keys))
 """
 FILL = """
 import hashlib
-from assets.launch import open_instance
-from assets.partitions import align_partitions
+from rag_pipeline.assets.launch import open_instance
+from rag_pipeline.assets.partitions import align_partitions
 from rag_pipeline.settings import Settings
 with open_instance(Settings.load()) as instance:
     align_partitions(instance, {hashlib.sha256(str(n).encode()).hexdigest() for n in range(COUNT)})
@@ -34,12 +34,12 @@ PLAIN = """
 import sys, time
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.execute import process_documents
+from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.sync.documents.execute import process_documents
 from rag_pipeline.sync.finish import finish
-from rag_pipeline.sync.places import given_root
-from rag_pipeline.sync.refresh import current_plan, refresh_sources
-from resources import PipelineResource, SettingsResource
+from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync.sources.refresh import current_plan, refresh_sources
+from rag_pipeline.resources import PipelineResource, SettingsResource
 settings = Settings.load()
 database = Database.open(settings)
 context = PipelineResource(settings=SettingsResource()).context(database)

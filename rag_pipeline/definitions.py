@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets import (
+from rag_pipeline.assets import (
     documents,
     documents_job,
     evaluation_job,
@@ -15,8 +15,8 @@ from assets import (
     sources_job,
     with_freshness,
 )
+from rag_pipeline.resources import default_resources
 from rag_pipeline.settings import Settings
-from resources import default_resources
 
 settings = Settings.load()
 # Before the freshness policy, which reads the schedule as well: a wrong one is told here.

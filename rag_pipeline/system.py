@@ -17,19 +17,19 @@ from rag_pipeline.answering import Answer, Answerer, AnswerStream, Turn
 from rag_pipeline.chat import ChatModel, create_chat
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import DocumentError, RagError, SettingsError, SourceError
-from rag_pipeline.relational.opening import create_searcher
+from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.search import Filters, MetadataFilter, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.sources import SourceRoot, register_roots
-from rag_pipeline.sync.context import SyncContext
-from rag_pipeline.sync.estimate import check_cost
-from rag_pipeline.sync.execute import Outcome, process_documents
+from rag_pipeline.store.source_tables import SourceRoot, register_roots
+from rag_pipeline.sync.documents.execute import Outcome, process_documents
 from rag_pipeline.sync.finish import finish
-from rag_pipeline.sync.places import given_root
-from rag_pipeline.sync.profiles import Profiles
-from rag_pipeline.sync.refresh import current_plan, refresh_sources
+from rag_pipeline.sync.planning.estimate import check_cost
+from rag_pipeline.sync.planning.profiles import Profiles
+from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync.sources.refresh import current_plan, refresh_sources
+from rag_pipeline.sync.sync_context import SyncContext
 
 LOCK_WAIT_SECONDS = 3600.0
 """How long another sync is waited for."""

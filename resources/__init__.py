@@ -1,9 +1,9 @@
 """Dagster resources: configuration → the library's objects."""
 
-from resources.database import DatabaseResource
-from resources.document_ai import DocumentAiResource
-from resources.pipeline import PipelineResource
-from resources.settings import SettingsResource
+from rag_pipeline.resources.document_ai import DocumentAiResource
+from rag_pipeline.resources.pipeline import PipelineResource
+from rag_pipeline.resources.postgres import DatabaseResource
+from rag_pipeline.resources.project_settings import SettingsResource
 
 __all__ = [
     "DatabaseResource",

@@ -5,8 +5,8 @@ import dagster as dg
 from rag_pipeline.parsing import Parser
 from rag_pipeline.parsing.document_ai import DocumentAiParser, ReplyCache
 from rag_pipeline.parsing.parsers import create_parser
+from rag_pipeline.resources.project_settings import SettingsResource
 from rag_pipeline.usage import UsageMeter
-from resources.settings import SettingsResource
 
 
 class DocumentAiResource(dg.ConfigurableResource[Parser]):

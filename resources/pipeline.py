@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rag_pipeline.embedding import create_embedder
+from rag_pipeline.resources.project_settings import SettingsResource
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
-from rag_pipeline.sync.context import SyncContext
-from rag_pipeline.sync.profiles import Profiles
-from resources.settings import SettingsResource
+from rag_pipeline.sync.planning.profiles import Profiles
+from rag_pipeline.sync.sync_context import SyncContext
 
 
 class PipelineResource(dg.ConfigurableResource[SyncContext]):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 from starlette.types import ASGIApp
 
-from rag_pipeline.serve.running import address_of, bind, server_of
+from rag_pipeline.serve.web_server import address_of, bind, server_of
 from rag_pipeline.settings import Settings
 from rag_pipeline.system import RagSystem
 from tests.conftest import SAMPLES_DIR, fresh_database, make_settings

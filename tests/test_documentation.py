@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 
 from rag_pipeline.cli import app
-from rag_pipeline.cli.reference import COMMANDS_PAGE, commands, commands_table
+from rag_pipeline.cli.command_reference import COMMANDS_PAGE, commands, commands_table
 from tests.conftest import PROJECT_DIR
 
 DOCUMENTS = [PROJECT_DIR / "README.md", *sorted((PROJECT_DIR / "docs").glob("*.md"))]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from rag_pipeline.console.reference import SETTINGS_PAGE, settings_table
+from rag_pipeline.console.setting_reference import SETTINGS_PAGE, settings_table
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings, find_project_dir
 

@@ -14,7 +14,7 @@ from rag_pipeline import RagSystem
 from rag_pipeline.errors import DocumentError, SettingsError, SourceError
 from rag_pipeline.search import Filters, MetadataFilter
 from rag_pipeline.settings import ChatSettings, Settings
-from rag_pipeline.store.sources import list_roots
+from rag_pipeline.store.source_tables import list_roots
 from rag_pipeline.system import to_filters
 from tests.chat.chat_server import Answer, ChatServer, streamed
 

@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rag_pipeline.errors import DocumentError, SettingsError, SourceError, SyncLockedError
-from rag_pipeline.serve.tokens import Bearer
+from rag_pipeline.serve.access_tokens import Bearer
 from rag_pipeline.settings import PUBLIC, SecuritySettings
-from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.places import given_root
+from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.sync.sources.places import given_root
 from rag_pipeline.system import RagSystem
 from rag_pipeline.text import one_line
 

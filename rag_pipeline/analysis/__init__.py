@@ -9,7 +9,7 @@ from rag_pipeline.analysis.analyzer import (
     query_lexemes,
     query_weights,
 )
-from rag_pipeline.analysis.names import name_lexemes, name_query_words
+from rag_pipeline.analysis.file_names import name_lexemes, name_query_words
 from rag_pipeline.analysis.search_vector import (
     SearchVector,
     to_search_vector,

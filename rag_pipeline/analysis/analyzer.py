@@ -21,7 +21,7 @@ from rag_pipeline.analysis.expansion import (
     expand_word,
 )
 from rag_pipeline.analysis.stemming import has_stemmer, stemmer
-from rag_pipeline.analysis.tokens import normalize, tokenize
+from rag_pipeline.analysis.text_tokens import normalize, tokenize
 
 ANALYSIS_VERSION = "1"
 """Part of the fingerprint of stored search vectors: raised whenever the same text would give

@@ -28,7 +28,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rag_pipeline.analysis.stemming import fold_accents
-from rag_pipeline.analysis.tokens import CONNECTORS, HAN
+from rag_pipeline.analysis.text_tokens import CONNECTORS, HAN
 
 MAX_LEXEME_CHARACTERS = 255
 """A longer lexeme keeps its beginning and a hash of the rest: Postgres takes 2,046 bytes, and its

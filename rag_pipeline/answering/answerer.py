@@ -10,22 +10,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from rag_pipeline.answering.answer import Answer, Status, not_found, not_found_text
+from rag_pipeline.answering.answer_context import ContextChunk, select_context
+from rag_pipeline.answering.answer_stream import AnswerStream
 from rag_pipeline.answering.citing import check_citations, cite
 from rag_pipeline.answering.computing import compute
-from rag_pipeline.answering.context import ContextChunk, select_context
 from rag_pipeline.answering.extractive import extract_answer
 from rag_pipeline.answering.prompt import (
     NOT_IN_DOCUMENTS,
     answer_messages,
     standalone_messages,
 )
-from rag_pipeline.answering.stream import AnswerStream
 from rag_pipeline.chat import ChatModel, ChatReply, ChatStream, Message
 from rag_pipeline.errors import RagError, SettingsError, StoreError
 from rag_pipeline.search import Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.usage import record_query
+from rag_pipeline.store.usage_table import record_query
 from rag_pipeline.text import clean_text, one_line
 from rag_pipeline.usage import Usage
 

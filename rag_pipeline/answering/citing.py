@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from rag_pipeline.answering.answer import Citation
-from rag_pipeline.answering.context import ContextChunk
+from rag_pipeline.answering.answer_context import ContextChunk
 
 _ID = r"c\d+"
 _GROUP = re.compile(

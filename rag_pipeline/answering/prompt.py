@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from rag_pipeline.answering.context import ContextChunk, write_context
+from rag_pipeline.answering.answer_context import ContextChunk, write_context
 from rag_pipeline.chat import Message
 from rag_pipeline.text import clean_text
 

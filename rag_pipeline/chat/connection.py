@@ -13,8 +13,8 @@ from typing import Any
 import requests
 from urllib3.exceptions import NewConnectionError
 
+from rag_pipeline.chat.chat_faults import Fault, RefusedRequest, problem_of
 from rag_pipeline.chat.endpoint import Endpoint
-from rag_pipeline.chat.faults import Fault, RefusedRequest, problem_of
 from rag_pipeline.errors import ProviderError
 from rag_pipeline.remote import retry_after
 

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
+from rag_pipeline.chat.chat_deadline import ChatPatience
+from rag_pipeline.chat.chat_faults import Fault, RefusedRequest, fault_of
 from rag_pipeline.chat.endpoint import Endpoint
-from rag_pipeline.chat.events import event_data
-from rag_pipeline.chat.faults import Fault, RefusedRequest, fault_of
 from rag_pipeline.chat.messages import ChatReply, Message
-from rag_pipeline.chat.patience import ChatPatience
 from rag_pipeline.chat.protocol import Assembly, Json, RequestForm, filtered_reply
-from rag_pipeline.chat.stream import ChatStream
+from rag_pipeline.chat.server_sent_events import event_data
+from rag_pipeline.chat.text_stream import ChatStream
 from rag_pipeline.errors import ChatError
 from rag_pipeline.settings import ChatSettings
 from rag_pipeline.usage import Usage, UsageMeter

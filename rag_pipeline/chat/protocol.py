@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rag_pipeline.chat.chat_faults import Fault, Problem, RefusedRequest, problem_of
 from rag_pipeline.chat.endpoint import Endpoint
-from rag_pipeline.chat.faults import Fault, Problem, RefusedRequest, problem_of
 from rag_pipeline.chat.messages import ChatReply, Message
 from rag_pipeline.errors import ChatError
 from rag_pipeline.settings import ChatSettings

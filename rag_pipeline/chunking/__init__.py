@@ -5,15 +5,19 @@ from __future__ import annotations
 import pandas as pd
 
 from rag_pipeline.chunking.assemble import chunks_frame, content_hash, embedded_text
-from rag_pipeline.chunking.contexts import add_contexts
-from rag_pipeline.chunking.contextual import chunk_contextual
-from rag_pipeline.chunking.plain import chunk_fixed_size, chunk_paragraph, chunk_sentence
-from rag_pipeline.chunking.recursive import chunk_by_headers, chunk_recursive
-from rag_pipeline.chunking.semantic import chunk_semantic
-from rag_pipeline.chunking.source_code import chunk_code, is_source_code
+from rag_pipeline.chunking.chunk_contexts import add_contexts
+from rag_pipeline.chunking.strategies.contextual import chunk_contextual
+from rag_pipeline.chunking.strategies.recursive import chunk_by_headers, chunk_recursive
+from rag_pipeline.chunking.strategies.semantic import chunk_semantic
+from rag_pipeline.chunking.strategies.source_code import chunk_code, is_source_code
+from rag_pipeline.chunking.strategies.windowed import (
+    chunk_fixed_size,
+    chunk_paragraph,
+    chunk_sentence,
+)
 from rag_pipeline.chunking.strategy import Embed, Strategy, Task
-from rag_pipeline.chunking.surroundings import indexed_texts
-from rag_pipeline.chunking.tokens import CountTokens, TokenCounter
+from rag_pipeline.chunking.surrounding_words import indexed_texts
+from rag_pipeline.chunking.token_counts import CountTokens, TokenCounter
 from rag_pipeline.settings import ChunkingSettings
 from rag_pipeline.text import one_line
 

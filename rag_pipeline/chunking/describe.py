@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rag_pipeline.chunking.units import Piece
+from rag_pipeline.chunking.sections.units import Piece
 
 
 def describe_kind(weighed: Iterable[tuple[Piece, int]]) -> str:

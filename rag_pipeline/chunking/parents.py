@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from rag_pipeline.chunking.assemble import ChunkDraft
-from rag_pipeline.chunking.tokens import TokenCounter
+from rag_pipeline.chunking.token_counts import TokenCounter
 
 Span = tuple[int, int]
 """First and last child of a parent."""

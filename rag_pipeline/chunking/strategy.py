@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rag_pipeline.chunking.assemble import ChunkDraft
-from rag_pipeline.chunking.tokens import TokenCounter
+from rag_pipeline.chunking.token_counts import TokenCounter
 from rag_pipeline.settings import ChunkingSettings
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]

@@ -8,14 +8,14 @@ from pathlib import Path
 import typer
 
 from rag_pipeline.answering import extract_answer
-from rag_pipeline.console.answers import print_answer
+from rag_pipeline.console.answer_output import print_answer
 from rag_pipeline.console.output import out, print_search
 from rag_pipeline.errors import SourceError
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.sources import SourceRoot
-from rag_pipeline.sync.places import given_root
+from rag_pipeline.store.source_tables import SourceRoot
+from rag_pipeline.sync.sources.places import given_root
 
 ENGLISH_QUERY = "replace the air filter"
 KOREAN_QUERY = "에어 필터 교체"

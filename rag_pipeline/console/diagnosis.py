@@ -148,7 +148,7 @@ def _trigrams(database: Database) -> tuple[bool, str]:
 
 
 def _access(settings: Settings, database: Database) -> tuple[bool, str]:
-    from rag_pipeline.store.queries import queries
+    from rag_pipeline.store.named_queries import queries
 
     with database.connection() as connection:
         has_roles = bool(queries.has_roles(connection))
@@ -169,8 +169,8 @@ def _access(settings: Settings, database: Database) -> tuple[bool, str]:
 def _folders(database: Database) -> tuple[bool, str]:
     from pathlib import Path
 
-    from rag_pipeline.store.sources import list_roots
-    from rag_pipeline.sync.places import kind_of
+    from rag_pipeline.store.source_tables import list_roots
+    from rag_pipeline.sync.sources.places import kind_of
 
     with database.connection() as connection:
         roots = list_roots(connection)

@@ -34,8 +34,8 @@ from rag_pipeline.text import one_line
 
 if TYPE_CHECKING:
     from rag_pipeline.search import ScoreDetail, SearchResponse, SearchResult
-    from rag_pipeline.search.statements import Statement
-    from rag_pipeline.sync.plan import SyncPlan
+    from rag_pipeline.search.sql_statements import Statement
+    from rag_pipeline.sync.planning.plan import SyncPlan
 
 
 class Terminal(Console):

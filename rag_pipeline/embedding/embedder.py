@@ -93,12 +93,12 @@ def create_embedder(settings: EmbeddingSettings, cache_dir: Path) -> Embedder:
     """
     if settings.provider == "local":
         if settings.model_path is None:
-            from rag_pipeline.embedding.local import LocalEmbedder
+            from rag_pipeline.embedding.local.local_embedder import LocalEmbedder
 
             return LocalEmbedder(settings, cache_dir)
-        from rag_pipeline.embedding.local_folder import FolderEmbedder
+        from rag_pipeline.embedding.local.own_model import FolderEmbedder
 
         return FolderEmbedder(settings, cache_dir)
-    from rag_pipeline.embedding.providers import create_remote_embedder
+    from rag_pipeline.embedding.remote.providers import create_remote_embedder
 
     return create_remote_embedder(settings, cache_dir)

@@ -11,8 +11,9 @@ from rag_pipeline.answering import Answer, Answerer
 from rag_pipeline.chat import ChatModel, create_chat
 from rag_pipeline.errors import ChatError
 from rag_pipeline.evaluation.judging import judge_answer
+from rag_pipeline.evaluation.known_questions import Question, groups
 from rag_pipeline.evaluation.matching import gold_units, ranked_units
-from rag_pipeline.evaluation.measures import (
+from rag_pipeline.evaluation.ranking_measures import (
     MAIN,
     Difference,
     means,
@@ -20,12 +21,11 @@ from rag_pipeline.evaluation.measures import (
     paired_bootstrap,
     percentiles,
 )
-from rag_pipeline.evaluation.questions import Question, groups
 from rag_pipeline.evaluation.variants import Variant
 from rag_pipeline.search import Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.usage import record_query
+from rag_pipeline.store.usage_table import record_query
 
 DEPTH = 50
 """Chunks that are looked at for each question; the longest cutoff is 20 pages."""

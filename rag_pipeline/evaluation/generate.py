@@ -15,8 +15,8 @@ from rag_pipeline.evaluation.judging import json_object
 from rag_pipeline.evaluation.matching import holds
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.queries import queries
-from rag_pipeline.store.usage import record_query
+from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.usage_table import record_query
 from rag_pipeline.text import clean_text, one_line
 
 RULES = """\

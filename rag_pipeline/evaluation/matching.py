@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_pipeline.evaluation.questions import Gold, Question
+from rag_pipeline.evaluation.known_questions import Gold, Question
 from rag_pipeline.search import SearchResult
 
 PASSAGE_SHARE = 0.8

@@ -12,7 +12,7 @@ from typing import Any
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.evaluation.evaluate import Evaluation
-from rag_pipeline.evaluation.report import write_report
+from rag_pipeline.evaluation.html_report import write_report
 from rag_pipeline.evaluation.thresholds import Threshold
 
 

@@ -10,16 +10,16 @@ import pypdfium2 as pdfium
 
 from rag_pipeline.errors import NoTextError, ParseError, ParserServiceError
 from rag_pipeline.frames import Blocks, empty
-from rag_pipeline.parsing.choice import Choice, choose, merge_pages
-from rag_pipeline.parsing.document import ParsedDocument, Parser
-from rag_pipeline.parsing.document_ai.cache import ReplyCache
-from rag_pipeline.parsing.document_ai.parser import DocumentAiParser, choice_version
-from rag_pipeline.parsing.document_ai.ranges import describe_pages
-from rag_pipeline.parsing.document_ai.requests import add_ons
-from rag_pipeline.parsing.document_ai.source import PDF, mime_type_of
-from rag_pipeline.parsing.files import LocalParser
-from rag_pipeline.parsing.ocr import has_ink
-from rag_pipeline.parsing.opening import HEADER_WINDOW, count_pages, open_pdf
+from rag_pipeline.parsing.contract import ParsedDocument, Parser
+from rag_pipeline.parsing.document_ai.document_ai_parser import DocumentAiParser, choice_version
+from rag_pipeline.parsing.document_ai.service.page_ranges import describe_pages
+from rag_pipeline.parsing.document_ai.service.process_requests import add_ons
+from rag_pipeline.parsing.document_ai.service.reply_cache import ReplyCache
+from rag_pipeline.parsing.document_ai.service.sent_file import PDF, mime_type_of
+from rag_pipeline.parsing.local_parser import LocalParser
+from rag_pipeline.parsing.page_choice import Choice, choose, merge_pages
+from rag_pipeline.parsing.pdf.native.pdf_opening import HEADER_WINDOW, count_pages, open_pdf
+from rag_pipeline.parsing.pdf.ocr.tesseract import has_ink
 from rag_pipeline.settings import DocumentAiSettings, ParsingSettings
 from rag_pipeline.usage import UsageMeter
 

@@ -10,12 +10,12 @@ from sqlalchemy import Engine
 
 from rag_pipeline.chat import ChatModel
 from rag_pipeline.errors import RagError
-from rag_pipeline.relational.connecting import open_engine, reading
-from rag_pipeline.relational.exact import ExactAnswer, ExactAnswerer
-from rag_pipeline.relational.lexicon import Lexicon
 from rag_pipeline.relational.narrowing import NamedRows, named_rows
-from rag_pipeline.relational.schema import Schema, read_schema, restricted
-from rag_pipeline.relational.tree import build_tree, tables_of
+from rag_pipeline.relational.questions.exact_numbers import ExactAnswer, ExactAnswerer
+from rag_pipeline.relational.questions.lexicon import Lexicon
+from rag_pipeline.relational.schema.connecting import open_engine, reading
+from rag_pipeline.relational.schema.relation_tree import build_tree, tables_of
+from rag_pipeline.relational.schema.table_schema import Schema, read_schema, restricted
 from rag_pipeline.settings import RelationalSettings, may_read
 from rag_pipeline.store.database import Database
 
@@ -77,7 +77,7 @@ class SourceDatabase:
     def by_chat(self, chat: ChatModel, question: str) -> ExactAnswer:
         """Let a chat model write the statement."""
         # Here, since sqlglot takes a quarter of a second to load.
-        from rag_pipeline.relational.generated import answer_by_chat
+        from rag_pipeline.relational.questions.generated_sql import answer_by_chat
 
         return answer_by_chat(
             chat,

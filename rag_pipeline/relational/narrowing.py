@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from rag_pipeline.relational.joins import NotComputableError, smallest_tree
-from rag_pipeline.relational.query import Condition, matching_keys
-from rag_pipeline.relational.questions import QuestionReader
-from rag_pipeline.relational.schema import Schema
-from rag_pipeline.relational.values import FoundValue
-from rag_pipeline.relational.views import key_text
+from rag_pipeline.relational.questions.computation import Condition, matching_keys
+from rag_pipeline.relational.questions.named_values import FoundValue
+from rag_pipeline.relational.questions.question_cutting import QuestionReader
+from rag_pipeline.relational.rows.row_views import key_text
+from rag_pipeline.relational.schema.joins import NotComputableError, smallest_tree
+from rag_pipeline.relational.schema.table_schema import Schema
 
 MAX_ROWS = 12
 """Rows of a table that are looked at one by one; more are a category."""

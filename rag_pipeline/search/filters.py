@@ -14,7 +14,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.store.queries import queries
+from rag_pipeline.store.named_queries import queries
 from rag_pipeline.text import storable
 
 SELECTIVE = 20_000

@@ -12,29 +12,29 @@ from typing import Any, Literal
 import numpy as np
 
 from rag_pipeline.embedding import Embedder
-from rag_pipeline.search.context import expand as expand_results
-from rag_pipeline.search.feedback import (
+from rag_pipeline.search.filters import EVERYTHING, Filters, Scope, resolve
+from rag_pipeline.search.legs.feedback_leg import (
     FEEDBACK_RESULTS,
     FeedbackFound,
     fading,
     feedback_leg,
 )
-from rag_pipeline.search.filters import EVERYTHING, Filters, Scope, resolve
-from rag_pipeline.search.fusion import FusedHit, LegHit, fuse
-from rag_pipeline.search.pages import ranked_pages
-from rag_pipeline.search.relevance import relevance
-from rag_pipeline.search.reranker import rerank
-from rag_pipeline.search.results import SearchResponse, SearchResult, to_result
-from rag_pipeline.search.selection import maximal_marginal_relevance, without_duplicates
-from rag_pipeline.search.spaces import SpaceEmbedders, space_to_search
-from rag_pipeline.search.statements import Statement, search_statements
-from rag_pipeline.search.text_leg import SURE_OF_WORDS, TextFound, text_leg
-from rag_pipeline.search.vector_leg import vector_leg
+from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound, text_leg
+from rag_pipeline.search.legs.vector_leg import vector_leg
+from rag_pipeline.search.ranking.fusion import FusedHit, LegHit, fuse
+from rag_pipeline.search.ranking.relevance import relevance
+from rag_pipeline.search.ranking.reranker import rerank
+from rag_pipeline.search.ranking.result_context import expand as expand_results
+from rag_pipeline.search.ranking.result_pages import ranked_pages
+from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
+from rag_pipeline.search.search_results import SearchResponse, SearchResult, to_result
+from rag_pipeline.search.search_space import SpaceEmbedders, space_to_search
+from rag_pipeline.search.sql_statements import Statement, search_statements
 from rag_pipeline.search.visibility import visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import EmbeddingSpace
-from rag_pipeline.store.queries import queries
+from rag_pipeline.store.named_queries import queries
 from rag_pipeline.text import clean_text, one_line
 
 MAX_QUERY_CHARACTERS = 8_000

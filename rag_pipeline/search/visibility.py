@@ -8,8 +8,8 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.search.filters import SELECTIVE
-from rag_pipeline.search.postings import BUCKET_BITS
-from rag_pipeline.store.queries import queries
+from rag_pipeline.search.legs.postings import BUCKET_BITS
+from rag_pipeline.store.named_queries import queries
 
 COMPARISONS_A_STEP = 3
 """Vectors that can be compared in order while the index yields one more row, about: measured 2.4 µs

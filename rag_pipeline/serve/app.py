@@ -16,7 +16,9 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import StringConstraints
 
 from rag_pipeline.errors import RagError
-from rag_pipeline.serve import evaluations, problems, replies, requests
+from rag_pipeline.serve import evaluations, problems
+from rag_pipeline.serve import reply_models as replies
+from rag_pipeline.serve import request_models as requests
 from rag_pipeline.serve.guard import Access, Guard
 from rag_pipeline.serve.knowledge import Knowledge
 from rag_pipeline.serve.pictures import WIDTHS, Pictures

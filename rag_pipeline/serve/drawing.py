@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from importlib import import_module
 
-from rag_pipeline.sync.workers import die_with_parent
+from rag_pipeline.sync.documents.workers import die_with_parent
 
 MEMORY = 2 * 2**30
 """Bytes that the process may allocate."""
@@ -22,5 +22,5 @@ def begin() -> None:
 
 def prepare() -> None:
     """Import what draws, before a page is asked for."""
-    import_module("rag_pipeline.parsing.rendering")
-    import_module("rag_pipeline.parsing.placing")
+    import_module("rag_pipeline.parsing.pdf.native.page_pictures")
+    import_module("rag_pipeline.parsing.pdf.native.word_places")

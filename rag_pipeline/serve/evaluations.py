@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from rag_pipeline.serve.replies import EvaluationReply
+from rag_pipeline.serve.reply_models import EvaluationReply
 from rag_pipeline.settings import Settings
 
 

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rag_pipeline.serve.access_tokens import Bearer, Tokens
 from rag_pipeline.serve.problems import Problem
-from rag_pipeline.serve.tokens import Bearer, Tokens
 
 MAX_BODY = 256 * 1024
 """Bytes of a request."""

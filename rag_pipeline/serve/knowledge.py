@@ -13,18 +13,18 @@ from typing import Any
 
 from rag_pipeline.answering import Answer, AnswerStream
 from rag_pipeline.frames import TRAIL_SEPARATOR
-from rag_pipeline.serve import replies
+from rag_pipeline.serve import reply_models as replies
 from rag_pipeline.serve.marking import Marker
 from rag_pipeline.serve.problems import ProblemError
-from rag_pipeline.serve.requests import AskRequest, SearchRequest, SourcesQuery
+from rag_pipeline.serve.request_models import AskRequest, SearchRequest, SourcesQuery
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.documents import DocumentRow, list_documents
-from rag_pipeline.store.queries import queries
-from rag_pipeline.store.sources import list_roots
+from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.source_tables import list_roots
 from rag_pipeline.structure import headings_of
-from rag_pipeline.sync.fingerprints import STRUCTURE
-from rag_pipeline.sync.refresh import current_plan
+from rag_pipeline.sync.planning.fingerprints import STRUCTURE
+from rag_pipeline.sync.sources.refresh import current_plan
 from rag_pipeline.system import RagSystem
 
 SECTION_CHARACTERS = 20_000

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rag_pipeline.errors import DocumentError
-from rag_pipeline.parsing.placing import PlacedWord, page_words
-from rag_pipeline.parsing.rendering import has_pictures, render_page
+from rag_pipeline.parsing.pdf.native.page_pictures import has_pictures, render_page
+from rag_pipeline.parsing.pdf.native.word_places import PlacedWord, page_words
 from rag_pipeline.serve import drawing
 from rag_pipeline.serve.knowledge import StoredDocument
 from rag_pipeline.serve.problems import ProblemError
 from rag_pipeline.settings import Settings
-from rag_pipeline.sync.fetching import local_copies
-from rag_pipeline.sync.spool import Spool
+from rag_pipeline.sync.sources.fetching import local_copies
+from rag_pipeline.sync.sources.spool import Spool
 
 WIDTHS = (400, 800, 1200, 1600)
 """Pixels; a picture is as wide as the next of these, so that few are made of a page."""

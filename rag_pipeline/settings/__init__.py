@@ -4,7 +4,7 @@
 needs to be set to start. Secrets come from the environment only.
 """
 
-from rag_pipeline.settings.documents import (
+from rag_pipeline.settings.document_stages import (
     ChunkingSettings,
     DocumentAiSettings,
     ParsingSettings,
@@ -23,7 +23,7 @@ from rag_pipeline.settings.project import (
     SyncSettings,
     find_project_dir,
 )
-from rag_pipeline.settings.queries import (
+from rag_pipeline.settings.query_layer import (
     AnsweringSettings,
     ClauseWeights,
     EvaluationSettings,
@@ -32,7 +32,6 @@ from rag_pipeline.settings.queries import (
     SearchSettings,
     SearchWeights,
 )
-from rag_pipeline.settings.reference import SettingDescription, describe_settings
 from rag_pipeline.settings.section import Section
 from rag_pipeline.settings.security import (
     PUBLIC,
@@ -40,13 +39,14 @@ from rag_pipeline.settings.security import (
     common_readers,
     may_read,
 )
-from rag_pipeline.settings.serving import (
+from rag_pipeline.settings.server import (
     TOKEN_PREFIX,
     McpSettings,
     ServeSettings,
     TokenSettings,
 )
-from rag_pipeline.settings.sources import (
+from rag_pipeline.settings.setting_words import SettingDescription, describe_settings
+from rag_pipeline.settings.source_roots import (
     DEFAULT_EXCLUDE,
     DEFAULT_INCLUDE,
     DOCUMENT_ENDINGS,

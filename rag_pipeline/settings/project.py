@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError, create_model,
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.settings.documents import (
+from rag_pipeline.settings.document_stages import (
     ChunkingSettings,
     DocumentAiSettings,
     ParsingSettings,
@@ -24,11 +24,11 @@ from rag_pipeline.settings.models import (
     EmbeddingSettings,
     chat_provider,
 )
-from rag_pipeline.settings.queries import AnsweringSettings, EvaluationSettings, SearchSettings
+from rag_pipeline.settings.query_layer import AnsweringSettings, EvaluationSettings, SearchSettings
 from rag_pipeline.settings.section import Section
 from rag_pipeline.settings.security import SecuritySettings
-from rag_pipeline.settings.serving import TOKEN_PREFIX, McpSettings, ServeSettings
-from rag_pipeline.settings.sources import RelationalSettings, SourceSettings, WebSettings
+from rag_pipeline.settings.server import TOKEN_PREFIX, McpSettings, ServeSettings
+from rag_pipeline.settings.source_roots import RelationalSettings, SourceSettings, WebSettings
 
 SETTINGS_FILE = "rag.toml"
 OTHER_VARIABLES = frozenset({"RAG_HOME", "RAG_BENCH_DATA", "RAG_BENCH_PYTHON"})

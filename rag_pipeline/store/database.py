@@ -29,7 +29,7 @@ from rag_pipeline.errors import (
 from rag_pipeline.settings import SecuritySettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.migrations import apply_migrations, create_database
-from rag_pipeline.store.queries import queries
+from rag_pipeline.store.named_queries import queries
 from rag_pipeline.text import storable
 
 POOL_SIZE = 5

@@ -14,7 +14,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
-from rag_pipeline.store.queries import queries
+from rag_pipeline.store.named_queries import queries
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pgvector import HalfVector
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
 
-from rag_pipeline.store.queries import queries
+from rag_pipeline.store.named_queries import queries
 
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
 

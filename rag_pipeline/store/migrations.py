@@ -39,7 +39,7 @@ class Migration:
 
 def list_migrations() -> list[Migration]:
     """Read all migrations, by version."""
-    folder = resources.files("sql") / "migrations"
+    folder = resources.files("rag_pipeline.sql") / "migrations"
     migrations = [
         Migration(int(file.name.split("_")[0]), file.name, file.read_text(encoding="utf-8"))
         for file in folder.iterdir()

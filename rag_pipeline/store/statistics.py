@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.store.queries import queries
+from rag_pipeline.store.named_queries import queries
 
 
 @dataclass(frozen=True)

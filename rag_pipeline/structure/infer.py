@@ -8,20 +8,24 @@ import pandas as pd
 
 from rag_pipeline.frames import StructuredBlocks, check, empty
 from rag_pipeline.settings import StructureSettings
-from rag_pipeline.structure.contents import mark_contents, mark_repeated_titles
+from rag_pipeline.structure.breadcrumbs import trails_of
 from rag_pipeline.structure.footnotes import mark_footnotes
 from rag_pipeline.structure.furniture import mark_furniture
-from rag_pipeline.structure.headings import drop_rare_styles, mark_headings, mark_styled_lines
+from rag_pipeline.structure.headings.candidates import (
+    drop_rare_styles,
+    mark_headings,
+    mark_styled_lines,
+)
+from rag_pipeline.structure.headings.contents_pages import mark_contents, mark_repeated_titles
+from rag_pipeline.structure.headings.cover import mark_cover
+from rag_pipeline.structure.headings.heading_surroundings import drop_misleading
+from rag_pipeline.structure.headings.levels import set_levels
+from rag_pipeline.structure.headings.merging import merge_headings
+from rag_pipeline.structure.headings.sequences import mark_sequences
 from rag_pipeline.structure.items import Document, read_items
-from rag_pipeline.structure.levels import set_levels
 from rag_pipeline.structure.lists import group_lists, list_marker, mark_admonitions, mark_lists
-from rag_pipeline.structure.merging import merge_headings
-from rag_pipeline.structure.sequences import mark_sequences
 from rag_pipeline.structure.signals import is_caption
-from rag_pipeline.structure.surroundings import drop_misleading
-from rag_pipeline.structure.tables import group_tables
-from rag_pipeline.structure.titles import mark_cover
-from rag_pipeline.structure.trails import trails_of
+from rag_pipeline.structure.table_groups import group_tables
 
 STRUCTURE_VERSION = "2"
 """Part of the fingerprint of structured documents: a new value infers all of them again."""

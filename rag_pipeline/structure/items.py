@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from rag_pipeline.structure.numbering import Numbering
+from rag_pipeline.structure.headings.numbering import Numbering
 from rag_pipeline.text import one_line
 
 _COMPUTER_MODERN = re.compile(r"^(CM|SF|EC|LM|LMRoman|T1)(SS|TT)?[A-Z]*\d*$")

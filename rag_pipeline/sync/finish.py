@@ -14,8 +14,8 @@ from rag_pipeline.store.embeddings import (
     lacking_vectors,
 )
 from rag_pipeline.store.statistics import refresh_statistics
-from rag_pipeline.sync.context import SyncContext
-from rag_pipeline.sync.refresh import spool_of
+from rag_pipeline.sync.sources.refresh import spool_of
+from rag_pipeline.sync.sync_context import SyncContext
 
 
 def finish(context: SyncContext, *, after_scan: bool = False) -> None:

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from rag_pipeline.analysis import name_lexemes, name_query_words
-from rag_pipeline.analysis.names import NameWord
+from rag_pipeline.analysis.file_names import NameWord
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_pipeline.answering.answer_context import ContextChunk, select_context, write_context
 from rag_pipeline.answering.citing import check_citations, cited_numbers
-from rag_pipeline.answering.context import ContextChunk, select_context, write_context
 from rag_pipeline.answering.prompt import answer_messages
-from rag_pipeline.embedding.tokens import estimate_sentencepieces
+from rag_pipeline.embedding.token_vocabularies import estimate_sentencepieces
 from rag_pipeline.search import SearchResult
 from rag_pipeline.settings import AnsweringSettings
 

@@ -12,9 +12,9 @@ from itertools import pairwise
 import pytest
 
 from rag_pipeline.chat import ChatModel
+from rag_pipeline.chat.chat_deadline import SHORTEST_WAIT_SECONDS
+from rag_pipeline.chat.chat_faults import Problem, RefusedRequest, fault_of
 from rag_pipeline.chat.endpoint import Endpoint
-from rag_pipeline.chat.faults import Problem, RefusedRequest, fault_of
-from rag_pipeline.chat.patience import SHORTEST_WAIT_SECONDS
 from rag_pipeline.errors import ChatError, ProviderError
 from rag_pipeline.settings import ChatSettings
 from tests.chat.chat_server import Answer, ChatServer, error

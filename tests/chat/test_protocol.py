@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_pipeline.chat.chat_faults import Fault, RefusedRequest, fault_of, problem_of
 from rag_pipeline.chat.endpoint import Endpoint
-from rag_pipeline.chat.faults import Fault, RefusedRequest, fault_of, problem_of
 from rag_pipeline.chat.protocol import Assembly
 from rag_pipeline.errors import ChatError, ProviderError
 

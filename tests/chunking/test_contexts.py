@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from rag_pipeline.chunking import add_contexts, chunk, embedded_text
-from rag_pipeline.chunking.contexts import context_key, context_messages, parse_context
+from rag_pipeline.chunking.chunk_contexts import context_key, context_messages, parse_context
 from rag_pipeline.settings import ChunkingSettings
 from tests.chunking.documents import Writer, count_words
 

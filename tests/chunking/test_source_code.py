@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from rag_pipeline.chunking import chunk
-from rag_pipeline.chunking.grammars import definitions, known_language
+from rag_pipeline.chunking.strategies.grammars import definitions, known_language
 from rag_pipeline.settings import ChunkingSettings
 from tests.chunking.documents import Writer, children, count_words
 

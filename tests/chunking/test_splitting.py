@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.chunking.splitting import Fragment, sentences, shorten, split_texts, words
-from rag_pipeline.chunking.tokens import TokenCounter
+from rag_pipeline.chunking.cutting.splitting import Fragment, sentences, shorten, split_texts, words
+from rag_pipeline.chunking.token_counts import TokenCounter
 from tests.chunking.documents import count_characters, count_marked, count_pairs, count_words
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rag_pipeline.chunking.tokens import TokenCounter
-from rag_pipeline.chunking.trails import Trails
+from rag_pipeline.chunking.chunk_trails import Trails
+from rag_pipeline.chunking.token_counts import TokenCounter
 from tests.chunking.documents import count_characters
 
 

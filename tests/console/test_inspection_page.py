@@ -15,12 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_pipeline.cli import app
-from rag_pipeline.console.inspection_links import chunks_of_blocks
-from rag_pipeline.console.inspection_page import write_inspection_page
-from rag_pipeline.console.inspection_pictures import STEPS, chosen_step, pictures_of
 from rag_pipeline.errors import DamagedPdfError, RagError, SettingsError
 from rag_pipeline.frames import blocks_frame
-from rag_pipeline.parsing.rendering import open_renderer
+from rag_pipeline.inspection.block_links import chunks_of_blocks
+from rag_pipeline.inspection.html_page import write_inspection_page
+from rag_pipeline.inspection.page_budget import STEPS, chosen_step, pictures_of
+from rag_pipeline.parsing.pdf.native.page_pictures import open_renderer
 from rag_pipeline.settings import Settings
 from tests.pdfs import make_damaged_pdfs, make_pdf
 

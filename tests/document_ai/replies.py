@@ -16,7 +16,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_pipeline.parsing.opening import PDFIUM_LOCK
+from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK
 
 PIXELS = 2
 """Pixels of a reply for each point."""

@@ -21,7 +21,7 @@ from google.protobuf import any_pb2, duration_pb2
 from google.protobuf.json_format import MessageToDict
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from rag_pipeline.parsing.opening import PDFIUM_LOCK
+from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK
 
 SERVICE = "google.cloud.documentai.v1.DocumentProcessorService"
 Change = Callable[[Any], None]

@@ -15,8 +15,8 @@ from google.cloud.documentai_v1 import BatchProcessRequest, Document
 
 from rag_pipeline.errors import ParseError, ParserServiceError, ProviderError
 from rag_pipeline.parsing.document_ai import DocumentAiParser
-from rag_pipeline.parsing.document_ai import batch as batch_module
-from rag_pipeline.parsing.document_ai.shards import merge_shards
+from rag_pipeline.parsing.document_ai.service import batch as batch_module
+from rag_pipeline.parsing.document_ai.service.shards import merge_shards
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import Usage
 from tests.clock import skip_time

@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_pipeline.errors import ParserServiceError
-from rag_pipeline.parsing import choice, document_ai
-from rag_pipeline.parsing.document_ai.cache import pack, unpack
-from rag_pipeline.parsing.document_ai.checks import check_reply, renumber
-from rag_pipeline.parsing.document_ai.convert import to_blocks
-from rag_pipeline.parsing.document_ai.ranges import halves, split_pages
-from rag_pipeline.parsing.document_ai.source import mime_type_of, tiff_pages
-from rag_pipeline.parsing.document_ai.tables import Cell, grid_of
+from rag_pipeline.parsing import document_ai
+from rag_pipeline.parsing import page_choice as choice
+from rag_pipeline.parsing.document_ai.convert.replies_to_blocks import to_blocks
+from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of
+from rag_pipeline.parsing.document_ai.service.page_ranges import halves, split_pages
+from rag_pipeline.parsing.document_ai.service.reply_cache import pack, unpack
+from rag_pipeline.parsing.document_ai.service.reply_checks import check_reply, renumber
+from rag_pipeline.parsing.document_ai.service.sent_file import mime_type_of, tiff_pages
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure import infer_structure
 

@@ -16,7 +16,7 @@ from rag_pipeline.errors import (
     SettingsError,
 )
 from rag_pipeline.parsing.document_ai import DocumentAiParser
-from rag_pipeline.parsing.document_ai.cache import unpack
+from rag_pipeline.parsing.document_ai.service.reply_cache import unpack
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import Usage, UsageMeter
 from tests.clock import skip_time

@@ -15,9 +15,9 @@ import pytest
 from google.cloud.documentai_v1 import Document
 
 from rag_pipeline.errors import ParseError
-from rag_pipeline.parsing.document_ai.checks import check_reply, pages_without_text
-from rag_pipeline.parsing.document_ai.convert import to_blocks
-from rag_pipeline.parsing.document_ai.shards import merge_shards
+from rag_pipeline.parsing.document_ai.convert.replies_to_blocks import to_blocks
+from rag_pipeline.parsing.document_ai.service.reply_checks import check_reply, pages_without_text
+from rag_pipeline.parsing.document_ai.service.shards import merge_shards
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure import infer_structure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rag_pipeline.parsing import LocalParser
-from resources import DocumentAiResource, SettingsResource
+from rag_pipeline.resources import DocumentAiResource, SettingsResource
 from tests.document_ai.conftest import FolderReplies
 from tests.document_ai.replies import make_manual, reply_of
 from tests.document_ai.server import DocumentAiServer

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_pipeline.embedding import Embedder, create_embedder
-from rag_pipeline.embedding.local_model import ModelFiles, model_files
+from rag_pipeline.embedding.local.model_files import ModelFiles, model_files
 from rag_pipeline.settings import EmbeddingSettings
 
 

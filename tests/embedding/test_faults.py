@@ -1,6 +1,6 @@
 import pytest
 
-from rag_pipeline.embedding.faults import (
+from rag_pipeline.embedding.remote.provider_faults import (
     RefusedFault,
     Service,
     TransientFault,

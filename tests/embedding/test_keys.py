@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_pipeline.embedding.faults import Service, fault_of, key_hidden
+from rag_pipeline.embedding.remote.provider_faults import Service, fault_of, key_hidden
 from rag_pipeline.errors import ProviderError
 from rag_pipeline.settings import Settings
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rag_pipeline.embedding import Embedder, create_embedder
-from rag_pipeline.embedding.local import MAX_TOKENS, _plan_batches, _split_windows
-from rag_pipeline.embedding.local_model import POSITIONS
+from rag_pipeline.embedding.local.local_embedder import MAX_TOKENS, _plan_batches, _split_windows
+from rag_pipeline.embedding.local.model_files import POSITIONS
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import EmbeddingSettings
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_pipeline.embedding import create_embedder, local_weights
-from rag_pipeline.embedding.local_model import WEIGHTS_SHA256, ModelFiles, model_files
-from rag_pipeline.embedding.local_weights import find_weights, read_weights
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.embedding.local import model_weights as local_weights
+from rag_pipeline.embedding.local.model_files import WEIGHTS_SHA256, ModelFiles, model_files
+from rag_pipeline.embedding.local.model_weights import find_weights, read_weights
 from rag_pipeline.errors import EmbeddingError
 from rag_pipeline.settings import EmbeddingSettings
 

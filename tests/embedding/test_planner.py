@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.embedding.planner import (
+from rag_pipeline.embedding.remote.request_planner import (
     MAX_CHUNKS,
     Group,
     Piece,

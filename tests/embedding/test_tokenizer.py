@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from rag_pipeline.embedding import Embedder
-from rag_pipeline.embedding.local_model import UNKNOWN_ID, ModelFiles
-from rag_pipeline.embedding.tokenizer import UnigramTokenizer, Vocabulary, normalize
+from rag_pipeline.embedding.local.model_files import UNKNOWN_ID, ModelFiles
+from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, Vocabulary, normalize
 
 TEXTS = [
     "The oil filter must be replaced every 500 operating hours.",

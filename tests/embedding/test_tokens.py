@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from rag_pipeline.embedding.tokens import (
+from rag_pipeline.embedding.token_vocabularies import (
     estimate_sentencepieces,
     estimate_wordpieces,
     token_counter,
@@ -51,7 +51,7 @@ def test_estimates_are_on_the_safe_side() -> None:
 
 
 def test_a_missing_library_names_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rag_pipeline.embedding import tokens
+    from rag_pipeline.embedding import token_vocabularies as tokens
 
     tokens._load_encoding.cache_clear()
     monkeypatch.setitem(sys.modules, "bpe_openai", None)

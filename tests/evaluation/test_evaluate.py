@@ -238,8 +238,8 @@ def test_the_asset_and_its_checks(
     questions_file: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from assets import retrieval_evaluation
-    from resources import default_resources
+    from rag_pipeline.assets import retrieval_evaluation
+    from rag_pipeline.resources import default_resources
 
     assert project.database_url is not None
     monkeypatch.setenv("RAG_DATABASE_URL", project.database_url.get_secret_value())

@@ -10,7 +10,7 @@ import pytest
 from rag_pipeline.errors import SettingsError, SourceError
 from rag_pipeline.evaluation import Gold, Question, parse_variant, read_questions
 from rag_pipeline.evaluation.judging import Judgement, parse_judgement
-from rag_pipeline.evaluation.questions import groups
+from rag_pipeline.evaluation.known_questions import groups
 from rag_pipeline.settings import Settings
 from tests.conftest import SAMPLES_DIR
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_pipeline.evaluation.known_questions import Gold, Question
 from rag_pipeline.evaluation.matching import gold_units, holds, ranked_units
-from rag_pipeline.evaluation.measures import means, measure, paired_bootstrap, percentiles
-from rag_pipeline.evaluation.questions import Gold, Question
+from rag_pipeline.evaluation.ranking_measures import means, measure, paired_bootstrap, percentiles
 from rag_pipeline.search import SearchResult
 
 

@@ -21,7 +21,7 @@ from rag_pipeline.errors import (
     UnsupportedFileError,
 )
 from rag_pipeline.parsing import parse_file
-from rag_pipeline.parsing.formats.optional import load_partition_docx
+from rag_pipeline.parsing.formats.office.office_extra import load_partition_docx
 from rag_pipeline.settings import ParsingSettings
 from tests.formats.samples import FORMATS
 

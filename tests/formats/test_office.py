@@ -12,7 +12,7 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from pptx.util import Inches
 
-from rag_pipeline.console.inspection import inspect_file
+from rag_pipeline.inspection.file_inspection import inspect_file
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import ParsingSettings, Settings, StructureSettings
 from rag_pipeline.structure import headings_of, infer_structure

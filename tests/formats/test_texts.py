@@ -9,12 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_pipeline.parsing import parse_file
+from rag_pipeline.parsing.file_type import file_type
 from rag_pipeline.parsing.formats.decoding import decode
-from rag_pipeline.parsing.formats.filetype import file_type
-from rag_pipeline.parsing.formats.flow import Element, blocks_of, covered_grid
+from rag_pipeline.parsing.formats.elements import Element, blocks_of, covered_grid
 from rag_pipeline.parsing.formats.markup import parse_html, read_markup
-from rag_pipeline.parsing.formats.plain import read_csv, read_source_code, read_text, text_elements
-from rag_pipeline.parsing.formats.rtf import read_rtf
+from rag_pipeline.parsing.formats.plain_text import (
+    read_csv,
+    read_source_code,
+    read_text,
+    text_elements,
+)
+from rag_pipeline.parsing.formats.rtf.rtf_reader import read_rtf
 from rag_pipeline.settings import ParsingSettings, StructureSettings
 from rag_pipeline.structure import headings_of, infer_structure
 

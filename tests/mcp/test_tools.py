@@ -18,13 +18,13 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from rag_pipeline.agents.mcp_server import http_application
 from rag_pipeline.agents.notes import Notes
-from rag_pipeline.agents.running import http_application
 from rag_pipeline.errors import SettingsError
+from rag_pipeline.serve.access_tokens import Bearer
 from rag_pipeline.serve.readers import Readers
-from rag_pipeline.serve.tokens import Bearer
 from rag_pipeline.settings import SecuritySettings, ServeSettings, Settings, TokenSettings
-from rag_pipeline.store.sources import list_roots
+from rag_pipeline.store.source_tables import list_roots
 from tests.knowledge import served
 
 RAG = str(Path(sys.executable).parent / "rag")

@@ -8,11 +8,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.launch import SyncSummary, run_sync
+from rag_pipeline.assets.launch import SyncSummary, run_sync
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.places import given_root
+from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.sync.sources.places import given_root
 
 Sync = Callable[..., SyncSummary]
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.automation import request_stale_documents
-from assets.partitions import SOURCE_HASHES
 from rag_pipeline import definitions
+from rag_pipeline.assets.automation import request_stale_documents
+from rag_pipeline.assets.partitions import SOURCE_HASHES
 from rag_pipeline.definitions import defs
 from rag_pipeline.errors import SettingsError
+from rag_pipeline.resources import DatabaseResource, SettingsResource
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
-from rag_pipeline.store.sources import register_roots
-from rag_pipeline.store.usage import UsageEntry, record_usage
-from rag_pipeline.sync.places import given_root
+from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.store.usage_table import UsageEntry, record_usage
+from rag_pipeline.sync.sources.places import given_root
 from rag_pipeline.usage import Usage
-from resources import DatabaseResource, SettingsResource
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
 RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")

@@ -8,8 +8,8 @@ import dagster as dg
 import pytest
 from dagster._core.instance.ref import InstanceRef
 
-from assets.launch import open_instance
-from assets.partitions import SOURCE_HASHES, align_partitions
+from rag_pipeline.assets.launch import open_instance
+from rag_pipeline.assets.partitions import SOURCE_HASHES, align_partitions
 from rag_pipeline.dagster_storage import OPEN_SHARDS, PooledEventLog
 from rag_pipeline.settings import Settings
 from tests.conftest import PROJECT_DIR

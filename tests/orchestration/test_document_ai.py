@@ -8,16 +8,16 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.launch import SyncSummary, run_sync
+from rag_pipeline.assets.launch import SyncSummary, run_sync
 from rag_pipeline.errors import BudgetError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
-from rag_pipeline.store.sources import register_roots
-from rag_pipeline.store.usage import usage_totals
-from rag_pipeline.sync.estimate import estimate_plan
-from rag_pipeline.sync.places import given_root
-from rag_pipeline.sync.preview import preview_sync
+from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.store.usage_table import usage_totals
+from rag_pipeline.sync.planning.dry_run import preview_sync
+from rag_pipeline.sync.planning.estimate import estimate_plan
+from rag_pipeline.sync.sources.places import given_root
 from tests.document_ai.replies import make_manual, reply_of, scanned
 from tests.document_ai.server import DocumentAiServer
 

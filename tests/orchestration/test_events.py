@@ -7,15 +7,15 @@ from pathlib import Path
 
 import dagster as dg
 
-from assets.events import changes_markdown, outcome_events
-from assets.freshness import GRACE, longest_gap, with_freshness
-from assets.sources import sources
+from rag_pipeline.assets.dagster_events import changes_markdown, outcome_events
+from rag_pipeline.assets.freshness import GRACE, longest_gap, with_freshness
+from rag_pipeline.assets.source_scan import sources
 from rag_pipeline.settings import Settings
-from rag_pipeline.store.sources import SourceFile
-from rag_pipeline.sync.execute import Outcome
-from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, STAGES, STRUCTURE
-from rag_pipeline.sync.plan import SourceChanges
-from rag_pipeline.sync.stages import StageReport
+from rag_pipeline.store.source_tables import SourceFile
+from rag_pipeline.sync.documents.execute import Outcome
+from rag_pipeline.sync.documents.stages import StageReport
+from rag_pipeline.sync.planning.fingerprints import BLOCKS, CHUNKS, STAGES, STRUCTURE
+from rag_pipeline.sync.planning.plan import SourceChanges
 
 
 def _metadata(stage: str, metadata: dict[str, object]) -> dict[str, dg.MetadataValue[object]]:

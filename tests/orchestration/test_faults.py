@@ -14,9 +14,9 @@ import dagster as dg
 import psycopg
 import pytest
 
-from assets.partitions import SOURCE_HASHES
 from benchmarks.sync_faults import fault_run, kill_postgres, stored_rows
 from benchmarks.sync_project import DIMENSIONS, Project, make_documents
+from rag_pipeline.assets.partitions import SOURCE_HASHES
 from rag_pipeline.errors import DatabaseUnavailableError
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database

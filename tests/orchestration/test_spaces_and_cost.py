@@ -15,7 +15,7 @@ from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import active_space, cache_vectors, ensure_space
-from rag_pipeline.store.usage import UsageEntry, record_usage
+from rag_pipeline.store.usage_table import UsageEntry, record_usage
 from rag_pipeline.usage import Usage
 
 LOCAL = f"local/multilingual-e5-small/384@{EMBEDDING_VERSION}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.partitions import SOURCE_HASHES
+from rag_pipeline.assets.partitions import SOURCE_HASHES
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
 from rag_pipeline.store.statistics import count_everything

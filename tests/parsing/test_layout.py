@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.parsing.joining import join_lines, mend_breaks
+from rag_pipeline.parsing.pdf.layout.joining import join_lines, mend_breaks
 from tests.parsing.pages import blocks_of, draw_pdf, lines
 
 LEFT = [

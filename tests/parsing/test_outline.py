@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rag_pipeline.frames import blocks_frame
 from rag_pipeline.parsing import parse_file
-from rag_pipeline.parsing.outline import Entry, add_level_hints
+from rag_pipeline.parsing.pdf.native.bookmarks import Entry, add_level_hints
 from rag_pipeline.settings import ParsingSettings
 from tests.parsing.pages import blocks_of, draw_pdf, lines
 

@@ -82,7 +82,7 @@ def test_a_rotated_page_is_read_as_it_runs_with_boxes_as_seen(tmp_path: Path) ->
 
 
 def test_bold_by_font_name_of_many_kinds() -> None:
-    from rag_pipeline.parsing.fonts import is_bold_font
+    from rag_pipeline.parsing.pdf.native.fonts import is_bold_font
 
     bold = [
         "CMBX12",

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from rag_pipeline.errors import DamagedPdfError, ParseError
-from rag_pipeline.parsing.rendering import (
+from rag_pipeline.parsing.pdf.native.page_pictures import (
     MAX_SIDE,
     has_pictures,
     open_renderer,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rag_pipeline.parsing import parse_file
-from rag_pipeline.parsing.outline import Entry
-from rag_pipeline.parsing.tags import sensible_headings
+from rag_pipeline.parsing.pdf.native.bookmarks import Entry
+from rag_pipeline.parsing.pdf.native.tags import sensible_headings
 from rag_pipeline.settings import ParsingSettings
 
 SAMPLES = Path(__file__).parents[2] / "samples"

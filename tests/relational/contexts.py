@@ -6,8 +6,8 @@ from rag_pipeline.embedding import create_embedder
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
-from rag_pipeline.sync.context import SyncContext
-from rag_pipeline.sync.profiles import Profiles
+from rag_pipeline.sync.planning.profiles import Profiles
+from rag_pipeline.sync.sync_context import SyncContext
 
 
 def context_of(database: Database, settings: Settings) -> SyncContext:

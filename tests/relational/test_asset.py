@@ -9,15 +9,15 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.automation import request_stale_documents
-from assets.launch import SyncSummary, run_sync
-from assets.partitions import align_relational_partitions
-from assets.relational import relational_rows
+from rag_pipeline.assets.automation import request_stale_documents
+from rag_pipeline.assets.launch import SyncSummary, run_sync
+from rag_pipeline.assets.partitions import align_relational_partitions
+from rag_pipeline.assets.relational_asset import relational_rows
+from rag_pipeline.resources import DatabaseResource, SettingsResource, default_resources
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.sources import register_roots
-from rag_pipeline.sync.places import given_root
-from resources import DatabaseResource, SettingsResource, default_resources
+from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.sync.sources.places import given_root
 from tests.pdfs import make_pdf
 
 SOURCE = '[[relational]]\nname = "{name}"\nurl = "sqlite:///{file}"\nroot = "clients"\n'

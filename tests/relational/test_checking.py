@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_pipeline.relational.checking import RefusedSqlError, checked_sql
-from rag_pipeline.relational.schema import Schema
+from rag_pipeline.relational.questions.sql_check import RefusedSqlError, checked_sql
+from rag_pipeline.relational.schema.table_schema import Schema
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rag_pipeline.relational.connecting import open_engine
-from rag_pipeline.relational.exact import ExactAnswerer
-from rag_pipeline.relational.lexicon import Lexicon
-from rag_pipeline.relational.schema import read_schema
+from rag_pipeline.relational.questions.exact_numbers import ExactAnswerer
+from rag_pipeline.relational.questions.lexicon import Lexicon
+from rag_pipeline.relational.schema.connecting import open_engine
+from rag_pipeline.relational.schema.table_schema import read_schema
 from tests.relational.conftest import Source
 
 

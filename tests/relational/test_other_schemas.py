@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rag_pipeline.relational.connecting import open_engine
-from rag_pipeline.relational.exact import ExactAnswerer
-from rag_pipeline.relational.lexicon import Lexicon
-from rag_pipeline.relational.schema import read_schema
+from rag_pipeline.relational.questions.exact_numbers import ExactAnswerer
+from rag_pipeline.relational.questions.lexicon import Lexicon
+from rag_pipeline.relational.schema.connecting import open_engine
+from rag_pipeline.relational.schema.table_schema import read_schema
 from rag_pipeline.settings import RelationalSettings
 from tests.relational.other_schemas import (
     CLINIC,

@@ -9,9 +9,9 @@ import pytest
 
 from rag_pipeline.answering import Answerer
 from rag_pipeline.relational.databases import Databases
-from rag_pipeline.relational.opening import create_searcher
-from rag_pipeline.relational.searching import RowSearcher
-from rag_pipeline.relational.syncing import sync_relational
+from rag_pipeline.relational.row_search import RowSearcher
+from rag_pipeline.relational.rows.row_sync import sync_relational
+from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.search import Filters, Searcher
 from rag_pipeline.settings import RelationalSettings, Settings
 from rag_pipeline.store.database import Database

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from rag_pipeline.errors import BudgetError, SettingsError
-from rag_pipeline.relational.connecting import open_engine, reading
 from rag_pipeline.relational.narrowing import named_rows
-from rag_pipeline.relational.questions import QuestionReader
-from rag_pipeline.relational.schema import Schema
-from rag_pipeline.relational.syncing import (
+from rag_pipeline.relational.questions.question_cutting import QuestionReader
+from rag_pipeline.relational.rows.row_sync import (
     forget_relational,
     sync_relational,
     sync_relational_sources,
 )
+from rag_pipeline.relational.schema.connecting import open_engine, reading
+from rag_pipeline.relational.schema.table_schema import Schema
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import EmbeddingSettings, RelationalSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import document_states
-from rag_pipeline.store.sources import list_sources
+from rag_pipeline.store.source_tables import list_sources
 from rag_pipeline.sync.finish import finish
 from tests.relational.conftest import Source
 from tests.relational.contexts import context_of

@@ -15,7 +15,7 @@ from rag_pipeline.frames import Chunks, check
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import EmbeddingSpace, ensure_space
-from rag_pipeline.store.sources import SourceFile, apply_changes, name_sources
+from rag_pipeline.store.source_tables import SourceFile, apply_changes, name_sources
 from rag_pipeline.store.statistics import refresh_statistics
 
 DIMENSIONS = 4

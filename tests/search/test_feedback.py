@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rag_pipeline.search import Filters, Searcher, SearchResponse
-from rag_pipeline.search.feedback import fading, heaviest
 from rag_pipeline.search.filters import EVERYTHING, resolve
-from rag_pipeline.search.text_leg import TextFound, text_leg
+from rag_pipeline.search.legs.feedback_leg import fading, heaviest
+from rag_pipeline.search.legs.text_leg import TextFound, text_leg
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
 from tests.conftest import fresh_database

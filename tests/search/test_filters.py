@@ -12,7 +12,7 @@ import pytest
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.search import Filters, MetadataFilter, Searcher
 from rag_pipeline.search.filters import EVERYTHING, resolve
-from rag_pipeline.search.vector_leg import vector_leg
+from rag_pipeline.search.legs.vector_leg import vector_leg
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import ensure_index

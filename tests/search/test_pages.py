@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_pipeline.search.pages import closest_together, ranked_pages, text_by_page
+from rag_pipeline.search.ranking.result_pages import closest_together, ranked_pages, text_by_page
 
 CONTENT = "Replace the filter.\nOpen the cover.\nTorque: 25 Nm."
 REGIONS = [

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_pipeline.analysis import analyze
-from rag_pipeline.search.postings import (
+from rag_pipeline.search.legs.postings import (
     BUCKET_SIZE,
     Corpus,
     Scores,
     best_places,
     inverse_frequency,
 )
-from rag_pipeline.search.text_leg import text_leg
+from rag_pipeline.search.legs.text_leg import text_leg
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.database import Database
 from tests.search.conftest import finish, land_document
@@ -133,7 +133,7 @@ def test_frequent_words_only_add_to_what_rare_ones_found(
     texts = [f"common word{i}" for i in range(30)] + ["common rare", "rare common common"]
     land_document(database, "one.pdf", texts)
     exact = found(database, "common rare")
-    monkeypatch.setattr("rag_pipeline.search.text_leg.READ_POSTINGS", 5)
+    monkeypatch.setattr("rag_pipeline.search.legs.text_leg.READ_POSTINGS", 5)
     bounded = found(database, "common rare")
     assert list(bounded) == list(exact)[:2]
     assert list(bounded.values()) == pytest.approx(list(exact.values())[:2], rel=1e-5)

@@ -15,9 +15,9 @@ import pytest
 from pydantic import SecretStr
 
 from rag_pipeline.search import ScoreDetail, Searcher, SearchResult
-from rag_pipeline.search.relevance import relevance
-from rag_pipeline.search.reranker import rerank
-from rag_pipeline.search.selection import maximal_marginal_relevance, without_duplicates
+from rag_pipeline.search.ranking.relevance import relevance
+from rag_pipeline.search.ranking.reranker import rerank
+from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
 from rag_pipeline.settings import ClauseWeights, RelevanceSettings, RerankerSettings, Settings
 from rag_pipeline.store.database import Database
 from tests.search.conftest import finish, land_document

@@ -15,8 +15,8 @@ from rag_pipeline.errors import NoTextError, ParseError, UnsafeFileError
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.search import Filters
 from rag_pipeline.settings import ParsingSettings, Settings, SyncSettings
-from rag_pipeline.store.sources import SourceRoot
-from rag_pipeline.sync.scan import scan
+from rag_pipeline.store.source_tables import SourceRoot
+from rag_pipeline.sync.sources.scan import scan
 from rag_pipeline.system import RagSystem
 
 SETTINGS = ParsingSettings(ocr="off")

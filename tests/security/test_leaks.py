@@ -15,11 +15,11 @@ from psycopg import Connection, sql
 
 from rag_pipeline.errors import StoreError
 from rag_pipeline.evaluation import Question, current_settings, evaluate
-from rag_pipeline.evaluation.questions import Gold
+from rag_pipeline.evaluation.known_questions import Gold
 from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchResponse
 from rag_pipeline.store.documents import document_states, list_documents
-from rag_pipeline.store.queries import queries
-from rag_pipeline.store.sources import list_roots, list_sources
+from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.source_tables import list_roots, list_sources
 from rag_pipeline.system import RagSystem
 from tests.conftest import PROJECT_DIR
 from tests.security.conftest import OURS, SECRETS, Stores

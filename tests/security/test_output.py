@@ -17,12 +17,12 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from rag_pipeline.cli import app
-from rag_pipeline.console.inspection_page import write_inspection_page
 from rag_pipeline.console.output import Terminal, safe, safe_line, to_json
 from rag_pipeline.evaluation import Evaluation, Gold, Question, Variant, write_report
 from rag_pipeline.evaluation.evaluate import Asked
-from rag_pipeline.evaluation.measures import CURVE, MAIN
-from rag_pipeline.evaluation.report import COLUMNS
+from rag_pipeline.evaluation.html_report import COLUMNS
+from rag_pipeline.evaluation.ranking_measures import CURVE, MAIN
+from rag_pipeline.inspection.html_page import write_inspection_page
 from rag_pipeline.settings import Settings
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")

@@ -16,8 +16,8 @@ from rag_pipeline.errors import SettingsError, StoreError
 from rag_pipeline.settings import SecuritySettings, Settings, may_read
 from rag_pipeline.store.database import Database, connect, ensure_roles
 from rag_pipeline.store.migrations import apply_migrations, create_database, list_migrations
-from rag_pipeline.store.queries import queries
-from rag_pipeline.store.sources import SourceFile, apply_changes
+from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.source_tables import SourceFile, apply_changes
 from rag_pipeline.system import RagSystem
 from tests.search.conftest import DIMENSIONS, finish, land_document, source_hash_of, space_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rag_pipeline.search.filters import Filters, MetadataFilter, Scope, resolve
-from rag_pipeline.search.vector_leg import vector_leg
+from rag_pipeline.search.legs.vector_leg import vector_leg
 from rag_pipeline.search.visibility import Visible, visible_chunks
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import ensure_index

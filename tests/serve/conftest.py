@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from rag_pipeline.serve.running import page_application
+from rag_pipeline.serve.web_server import page_application
 from rag_pipeline.settings import Settings
 from tests.knowledge import sample_project, served
 

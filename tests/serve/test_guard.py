@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.serve.running import access_of, page_application
-from rag_pipeline.serve.tokens import Tokens
+from rag_pipeline.serve.access_tokens import Tokens
+from rag_pipeline.serve.web_server import access_of, page_application
 from rag_pipeline.settings import ServeSettings, Settings, TokenSettings
 from tests.knowledge import served
 

@@ -17,7 +17,7 @@ from rag_pipeline.serve.pictures import Pictures
 from rag_pipeline.serve.problems import ProblemError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.queries import queries
+from rag_pipeline.store.named_queries import queries
 
 RAG = str(Path(sys.executable).parent / "rag")
 

@@ -28,7 +28,7 @@ from rag_pipeline.store.embeddings import (
     ensure_index,
     ensure_space,
 )
-from rag_pipeline.store.sources import SourceFile, apply_changes, list_sources
+from rag_pipeline.store.source_tables import SourceFile, apply_changes, list_sources
 from rag_pipeline.store.statistics import count_everything, refresh_statistics
 
 HASH = "ab" * 32

@@ -15,14 +15,14 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import DocumentState, Landing, document_states, land
 from rag_pipeline.store.embeddings import activate_space, ensure_space
-from rag_pipeline.store.sources import register_roots
+from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.store.statistics import refresh_statistics
-from rag_pipeline.sync.fingerprints import STAGES
-from rag_pipeline.sync.places import given_root
-from rag_pipeline.sync.plan import sync_plan
-from rag_pipeline.sync.profiles import Profiles
-from rag_pipeline.sync.refresh import refresh_sources
-from rag_pipeline.sync.stages import StageTask, run_stages
+from rag_pipeline.sync.documents.stages import StageTask, run_stages
+from rag_pipeline.sync.planning.fingerprints import STAGES
+from rag_pipeline.sync.planning.plan import sync_plan
+from rag_pipeline.sync.planning.profiles import Profiles
+from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync.sources.refresh import refresh_sources
 from tests.conftest import fresh_database, make_settings
 from tests.embedding.provider_server import vector_of
 

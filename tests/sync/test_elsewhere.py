@@ -14,13 +14,13 @@ import pytest
 
 from rag_pipeline.errors import ChangedMeanwhileError, RemoteFileError, SourceError
 from rag_pipeline.settings import WebSettings
-from rag_pipeline.store.sources import SourceFile, SourceRoot
-from rag_pipeline.sync.fetching import local_copies, prefetched
-from rag_pipeline.sync.places import given_root
-from rag_pipeline.sync.plan import source_changes
-from rag_pipeline.sync.scan import Pages, Scan, scan
-from rag_pipeline.sync.spool import Spool
-from rag_pipeline.sync.web_pages import PageGoneError, fetch_page
+from rag_pipeline.store.source_tables import SourceFile, SourceRoot
+from rag_pipeline.sync.planning.plan import source_changes
+from rag_pipeline.sync.sources.fetching import local_copies, prefetched
+from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync.sources.scan import Pages, Scan, scan
+from rag_pipeline.sync.sources.spool import Spool
+from rag_pipeline.sync.sources.web_pages import PageGoneError, fetch_page
 
 HERE = WebSettings(allow_private_addresses=True, timeout_seconds=5, max_megabytes=0.01)
 

@@ -13,7 +13,13 @@ from rag_pipeline.chunking import STRATEGIES, chunk
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import ParsingSettings, Settings, StructureSettings
 from rag_pipeline.structure import infer_structure
-from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, stage_fingerprints, why_stale
+from rag_pipeline.sync.planning.fingerprints import (
+    BLOCKS,
+    CHUNKS,
+    EMBEDDINGS,
+    stage_fingerprints,
+    why_stale,
+)
 from tests.conftest import SAMPLES_DIR
 
 OTHERS = {

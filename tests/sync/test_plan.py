@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_pipeline.store.documents import DocumentState
-from rag_pipeline.store.sources import SourceFile
-from rag_pipeline.sync.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES
-from rag_pipeline.sync.plan import partition_ranges, source_changes, sync_plan
-from rag_pipeline.sync.scan import Scan
+from rag_pipeline.store.source_tables import SourceFile
+from rag_pipeline.sync.planning.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES
+from rag_pipeline.sync.planning.plan import partition_ranges, source_changes, sync_plan
+from rag_pipeline.sync.sources.scan import Scan
 
 ROOT = "/manuals"
 FINGERPRINTS = {stage: f"1:settings:{stage}" for stage in STAGES}

@@ -10,7 +10,13 @@ import pandas as pd
 from PIL import Image
 
 from rag_pipeline.frames import ROLE_COLORS, ROLES, blocks_frame
-from rag_pipeline.sync.previews import MAX_BYTES, MAX_CHUNKS, WIDTH, chunk_rows, page_previews
+from rag_pipeline.sync.documents.previews import (
+    MAX_BYTES,
+    MAX_CHUNKS,
+    WIDTH,
+    chunk_rows,
+    page_previews,
+)
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
 

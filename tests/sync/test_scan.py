@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rag_pipeline.errors import SourceError
-from rag_pipeline.store.sources import SourceRoot
-from rag_pipeline.sync.places import given_root
-from rag_pipeline.sync.scan import scan
+from rag_pipeline.store.source_tables import SourceRoot
+from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync.sources.scan import scan
 
 
 def names(root: Path, found: list) -> list[str]:

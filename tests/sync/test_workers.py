@@ -12,7 +12,12 @@ from typing import cast
 import psutil
 import pytest
 
-from rag_pipeline.sync.workers import Limits, WorkerCrashedError, WorkerPool, start_forkserver
+from rag_pipeline.sync.documents.workers import (
+    Limits,
+    WorkerCrashedError,
+    WorkerPool,
+    start_forkserver,
+)
 
 
 def square_or_die(number: int) -> int:

@@ -1,8 +1,8 @@
 """Google Document AI: pages to replies, checked and kept; replies to the blocks frame."""
 
-from rag_pipeline.parsing.document_ai.cache import MemoryReplies, ReplyCache
-from rag_pipeline.parsing.document_ai.convert import to_blocks
-from rag_pipeline.parsing.document_ai.parser import DocumentAiParser
-from rag_pipeline.parsing.document_ai.source import is_readable
+from rag_pipeline.parsing.document_ai.convert.replies_to_blocks import to_blocks
+from rag_pipeline.parsing.document_ai.document_ai_parser import DocumentAiParser
+from rag_pipeline.parsing.document_ai.service.reply_cache import MemoryReplies, ReplyCache
+from rag_pipeline.parsing.document_ai.service.sent_file import is_readable
 
 __all__ = ["DocumentAiParser", "MemoryReplies", "ReplyCache", "is_readable", "to_blocks"]

@@ -10,7 +10,7 @@ from lxml import etree
 
 from rag_pipeline.errors import DamagedFileError
 from rag_pipeline.parsing.formats.containers import open_container, parse_xml, read_member
-from rag_pipeline.parsing.formats.flow import Reading
+from rag_pipeline.parsing.formats.elements import Reading
 from rag_pipeline.parsing.formats.markup import decode_html, parse_html, read_markup
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line

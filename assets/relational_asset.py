@@ -1,0 +1,93 @@
+"""The asset `relational_rows`: rows of databases, one partition a source of rag.toml."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from rag_pipeline.assets.locks import waiting_lock
+from rag_pipeline.assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES
+from rag_pipeline.assets.syncs import earlier_runs
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.relational.rows.row_report import RelationalReport
+from rag_pipeline.relational.rows.row_sync import sync_relational_sources
+from rag_pipeline.resources import DatabaseResource, PipelineResource, SettingsResource
+from rag_pipeline.sync.finish import finish
+
+ASSET = "relational_rows"
+FAILED = "failed"
+"""In a failure's metadata: reasons by source."""
+
+
+class RowsConfig(dg.Config):
+    """How rows that are gone are taken."""
+
+    force: bool = Field(
+        default=False, description="Delete the stored rows of a root table that is empty now"
+    )
+
+
+@dg.multi_asset(
+    name=ASSET,
+    specs=[
+        dg.AssetSpec(
+            ASSET,
+            description="Rows of a database with all that belongs to them; only what changed is "
+            "embedded.",
+            group_name="ingest",
+            kinds={"postgres"},
+            owners=["team:data-engineering"],
+            code_version="2",
+            skippable=True,
+        )
+    ],
+    partitions_def=RELATIONAL_SOURCES,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+)
+def relational_rows(
+    context: dg.AssetExecutionContext,
+    config: RowsConfig,
+    settings: SettingsResource,
+    database: DatabaseResource,
+    pipeline: PipelineResource,
+) -> Iterator[dg.AssetMaterialization]:
+    """Bring the run's sources up to date; each lands, or fails, alone."""
+    loaded = settings.load()
+    by_name = {source.name: source for source in loaded.relational}
+    if unknown := sorted(set(context.partition_keys) - set(by_name)):
+        raise SettingsError(f"rag.toml has no relational source {', '.join(unknown)}")
+    chosen = [by_name[key] for key in context.partition_keys]
+    with database.open() as store, waiting_lock(store, context):
+        run = pipeline.context(store, context.run_id, earlier_runs(context.instance, context.run))
+        reports = sync_relational_sources(run, chosen, force=config.force)
+        # `rag sync` finishes once, after its last run.
+        if PLANNED_TAG not in context.run.tags:
+            finish(run, after_scan=True)
+    for report in reports:
+        if report.error is None:
+            yield dg.AssetMaterialization(
+                ASSET, partition=report.source, metadata=rows_metadata(report)
+            )
+    if failed := {report.source: report.why for report in reports if report.why}:
+        raise dg.Failure(
+            f"{len(failed)} of {len(reports)} relational sources failed; the others landed",
+            metadata={FAILED: dg.MetadataValue.json(failed)},
+            allow_retries=False,
+        )
+
+
+def rows_metadata(report: RelationalReport) -> dict[str, Any]:
+    """Return the counts of a source, as the UI shows them."""
+    counts = report.as_counts()
+    counts.pop("source")
+    counts.pop("error", None)
+    rows, notes = counts.pop("rows"), counts.pop("notes")
+    return {"dagster/row_count": rows, **counts, "notes": dg.MetadataValue.md(notes)}
+
+
+relational_job = dg.define_asset_job(
+    "relational_job",
+    selection=[relational_rows],
+    description="Bring the rows of relational sources up to date.",
+)

@@ -1,0 +1,74 @@
+"""The asset `sources`: scans the folders and keeps one partition per distinct content."""
+
+import dagster as dg
+from pydantic import Field
+
+from rag_pipeline.assets.dagster_events import changes_markdown
+from rag_pipeline.assets.locks import waiting_lock
+from rag_pipeline.assets.partitions import (
+    PLANNED_TAG,
+    align_partitions,
+    align_relational_partitions,
+)
+from rag_pipeline.relational.rows.row_sync import forget_relational
+from rag_pipeline.resources import DatabaseResource, PipelineResource, SettingsResource
+from rag_pipeline.sync.documents.workers import start_forkserver
+from rag_pipeline.sync.finish import finish
+from rag_pipeline.sync.planning.estimate import check_cost
+from rag_pipeline.sync.sources.refresh import refresh_sources
+
+
+class ScanConfig(dg.Config):
+    """Which folders to look at."""
+
+    roots: list[str] = Field(default=[], description="Only these known roots; empty = all")
+
+
+@dg.asset(
+    group_name="ingest",
+    kinds={"file", "postgres"},
+    owners=["team:data-engineering"],
+    code_version="1",
+)
+def sources(
+    context: dg.AssetExecutionContext,
+    config: ScanConfig,
+    settings: SettingsResource,
+    database: DatabaseResource,
+    pipeline: PipelineResource,
+) -> dg.MaterializeResult[None]:
+    """Every file of the source folders, with the SHA-256 of its content.
+
+    Adds a partition for each new content and deletes those of vanished files, with their rows.
+    Finishes what a killed sync left: corpus statistics and the vector index. Fails where bringing
+    all documents up to date would cost more than `sync.max_cost_usd`: nothing is requested then.
+    """
+    with database.open() as store, waiting_lock(store, context):
+        loaded = settings.load()
+        result = refresh_sources(loaded, store, config.roots)
+        if PLANNED_TAG in context.run.tags and (result.changes.new or result.changes.changed):
+            start_forkserver()  # `rag sync` goes on in this process, and there is work
+        added, deleted = align_partitions(context.instance, result.source_hashes)
+        align_relational_partitions(context.instance, [one.name for one in loaded.relational])
+        forget_relational(store, loaded)
+        run = pipeline.context(store, context.run_id)
+        finish(run, after_scan=True)
+        if PLANNED_TAG not in context.run.tags:
+            # The whole plan, before the sensor splits it; an evaluation of that has a time limit.
+            check_cost(run, None)
+    for problem in result.problems:
+        context.log.warning(problem)
+    return dg.MaterializeResult(
+        # A document is keyed by its content, so nothing here can make one stale: constant.
+        data_version=dg.DataVersion("content-addressed"),
+        metadata={
+            "dagster/row_count": result.files,
+            **result.changes.counts(),
+            "partitions added": added,
+            "partitions deleted": deleted,
+            "changes": dg.MetadataValue.md(changes_markdown(result.changes)),
+            "problems": dg.MetadataValue.md(
+                "\n".join(f"- {problem}" for problem in result.problems) or "none"
+            ),
+        },
+    )

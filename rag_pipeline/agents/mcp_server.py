@@ -1,0 +1,61 @@
+"""Serving the tools: over standard input and output, or over HTTP behind the guard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import anyio
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
+
+from rag_pipeline.agents.tools import create_server
+from rag_pipeline.serve.access_tokens import Bearer
+from rag_pipeline.serve.guard import LOCAL, Guard
+from rag_pipeline.serve.readers import Readers
+from rag_pipeline.serve.web_server import access_of, bind, serve
+from rag_pipeline.settings import Settings
+
+
+def serve_pipe(settings: Settings, principals: tuple[str, ...] | None) -> None:
+    """Serve one agent over standard input and output, until it hangs up.
+
+    Nothing else is written to standard output: the SDK keeps it for itself while it serves.
+    """
+    readers = Readers(settings)
+    server = create_server(settings, readers, Bearer(LOCAL, principals))
+    try:
+        readers.whole()
+        anyio.run(server.run_stdio_async)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        readers.close()
+
+
+@contextmanager
+def http_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
+    """Lend the application of `rag mcp --http` for an address.
+
+    Raises like `access_of`, and where the database is not to be had.
+    """
+    access = access_of(settings, host)
+    readers = Readers(settings)
+    server = create_server(settings, readers, None)
+    # Without sessions: each request says by its token who asks. The guard checks hosts and origins.
+    application = server.streamable_http_app(
+        stateless_http=True,
+        json_response=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    try:
+        readers.whole()
+        yield Guard(application, access)
+    finally:
+        readers.close()
+
+
+def serve_http(settings: Settings, host: str, port: int, on_ready: Callable[[str], None]) -> None:
+    """Serve agents over HTTP at `/mcp` until Ctrl-C. Raises `SettingsError`."""
+    with http_application(settings, host) as application:
+        serve(application, bind(host, port), on_ready)

@@ -1,0 +1,134 @@
+"""What the tools give: text, and with each piece of it the citation that leads there."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from rag_pipeline.serve import reply_models as replies
+from rag_pipeline.serve.reply_models import Region, Reply
+
+
+class Citation(Reply):
+    """Where a text stands."""
+
+    document: str = Field(description="Name of the file")
+    source_hash: str | None = Field(description="Names the document to other tools, beyond doubt")
+    page: int = Field(description="The one to look at")
+    page_start: int
+    page_end: int
+    chunk_id: int
+    breadcrumb_trail: str = Field(description="Headings above it; names the section")
+    regions: list[Region] = Field(description="Boxes, in shares (0..1) of the page, from top left")
+
+
+class Found(BaseModel):
+    """A passage that was found."""
+
+    text: str
+    relevance: float = Field(description="0..1, comparable between searches")
+    score: float
+    context: str | None = Field(default=None, description="The section or the neighbours")
+    citation: Citation
+
+
+class SearchResults(BaseModel):
+    """Passages, best first."""
+
+    results: list[Found]
+    notes: list[str] = []
+    corrections: list[str] = Field(default=[], description="Words searched for in others' stead")
+
+
+class Answered(BaseModel):
+    """An answer; its markers, such as [c2], are those of the citations."""
+
+    text: str
+    kind: str = Field(
+        description="chat: a model wrote it; extractive: sentences of the documents; "
+        "computed: by SQL over a database"
+    )
+    status: str = Field(description="answered, not_found, refused or cut")
+    citations: dict[str, Citation] = Field(description="By marker")
+    problems: list[str] = Field(default=[], description="Reasons for doubt")
+    notes: list[str] = []
+
+
+class Passage(BaseModel):
+    """A part of a section."""
+
+    text: str
+    citation: Citation
+
+
+class Section(BaseModel):
+    """A section, in the document's order."""
+
+    document: str
+    section: str
+    passages: list[Passage]
+    next_chunk_id: int | None = Field(
+        default=None, description="Read on with it where the section was cut"
+    )
+
+
+class Remembered(BaseModel):
+    """A note that was kept."""
+
+    document: str
+    is_searchable: bool
+    note: str
+
+
+def search_results(reply: replies.SearchReply) -> SearchResults:
+    """Return the reply of a search as a tool gives it."""
+    return SearchResults(
+        results=[
+            Found(
+                text=one.content,
+                relevance=round(one.relevance, 4),
+                score=round(one.score, 6),
+                context=one.context,
+                citation=Citation.model_validate(one),
+            )
+            for one in reply.results
+        ],
+        notes=reply.notes,
+        corrections=[f"{one.typed} → {one.found}" for one in reply.corrections],
+    )
+
+
+def answered(reply: replies.AnswerReply) -> Answered:
+    """Return an answer as a tool gives it."""
+    return Answered(
+        text=reply.text,
+        kind=reply.kind,
+        status=reply.status,
+        citations={one.marker: Citation.model_validate(one) for one in reply.citations},
+        problems=reply.problems,
+        notes=reply.notes,
+    )
+
+
+def section(reply: replies.SectionReply) -> Section:
+    """Return a section as a tool gives it."""
+    return Section(
+        document=reply.document,
+        section=reply.breadcrumb_trail,
+        passages=[
+            Passage(
+                text=one.content,
+                citation=Citation(
+                    document=reply.document,
+                    source_hash=reply.source_hash,
+                    page=one.page_start,
+                    page_start=one.page_start,
+                    page_end=one.page_end,
+                    chunk_id=one.chunk_id,
+                    breadcrumb_trail=one.breadcrumb_trail,
+                    regions=one.regions,
+                ),
+            )
+            for one in reply.chunks
+        ],
+        next_chunk_id=reply.next_chunk_id,
+    )

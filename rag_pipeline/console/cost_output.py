@@ -1,0 +1,89 @@
+"""What the command line prints of plans before they are carried out, of spaces, and of cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from rag_pipeline.console.output import STAGE_TITLES, counted, out, safe
+from rag_pipeline.store.embeddings import SpaceRow
+from rag_pipeline.store.usage_table import UsageTotal
+from rag_pipeline.sync.planning.estimate import SyncEstimate
+from rag_pipeline.sync.planning.plan import SourceChanges
+
+
+def usd(value: float | None) -> str:
+    """Return an amount with as many digits as it needs.
+
+    >>> usd(0.00042), usd(12.5), usd(None)
+    ('$0.00042', '$12.50', 'unknown')
+    """
+    if value is None:
+        return "unknown"
+    if value == 0 or value >= 1:
+        return f"${value:,.2f}"
+    return f"${value:.2g}"
+
+
+def print_reasons(estimate: SyncEstimate) -> None:
+    """Print for each document why it will be done, and from which stage on."""
+    for document in estimate.documents:
+        sent = (
+            f" · [yellow]Document AI: {safe(document.sent_why)}[/]" if document.sent_pages else ""
+        )
+        out.print(
+            f"{safe(document.name)} [dim]from {STAGE_TITLES[document.stage]} on: "
+            f"{safe(document.why)}[/]{sent}"
+        )
+
+
+def print_dry_run(changes: SourceChanges, estimate: SyncEstimate, problems: Sequence[str]) -> None:
+    """Print what a sync would do and cost."""
+    files = ", ".join(f"{count} {kind}" for kind, count in changes.counts().items() if count)
+    out.print(f"[bold]files[/]      {files or 'none found'}")
+    pages = counted(estimate.pages, "page")
+    out.print(f"[bold]documents[/]  {len(estimate.documents)} to be done, about {pages}")
+    if estimate.sent_pages:
+        out.print(f"[bold]sent[/]       {counted(estimate.sent_pages, 'page')} to Document AI")
+    where = "on this machine" if estimate.model.startswith("local/") else "sent"
+    out.print(f"[bold]tokens[/]     about {estimate.tokens:,} to {estimate.model}, {where}")
+    unknown = ", and more: no price is known for a model" if estimate.has_unknown_prices else ""
+    out.print(f"[bold]cost[/]       about {usd(estimate.usd)}{unknown}")
+    for problem in problems:
+        out.print(f"[yellow]note[/] {safe(problem)}")
+    out.print("[dim]Nothing was written or sent.[/]")
+
+
+def print_spaces(spaces: Sequence[SpaceRow]) -> None:
+    """Print every embedding space, the active one first."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in ("space", "state", "vectors", "of chunks", "cached texts"):
+        table.add_column(column, justify="left" if column in ("space", "state") else "right")
+    for row in spaces:
+        state = row.space.state + (", pinned" if row.space.pinned else "")
+        table.add_row(
+            safe(row.space.name), state, str(row.vectors), str(row.chunks), str(row.cached)
+        )
+    out.print(table)
+
+
+def print_cost(totals: Sequence[UsageTotal], by: str) -> None:
+    """Print usage and estimated cost by group, with the sums."""
+    if not totals:
+        out.print("no service was called yet")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in (by, "requests", "tokens", "output tokens", "pages", "estimated cost"):
+        table.add_column(column, justify="left" if column == by else "right")
+    for total in totals:
+        table.add_row(
+            safe(total.group),
+            f"{total.requests:,}",
+            f"{total.tokens:,}",
+            f"{total.output_tokens:,}",
+            f"{total.pages:,}",
+            usd(total.usd) + (" + unknown" if total.unpriced and total.usd is not None else ""),
+        )
+    out.print(table)
+    out.print(f"[bold]total[/] {usd(sum(total.usd or 0.0 for total in totals))} (estimate)")

@@ -1,0 +1,248 @@
+"""The local embedder: multilingual-e5-small in 4 bits on the CPU, by onnxruntime.
+
+A text longer than the model's 512 tokens is split into windows of equal length; its vector is
+their average by tokens. Windows of like length are computed together, each batch on one
+thread: two batches at once use two cores better than one batch on both (measured by
+benchmarks/embedding.py). Only where there are fewer batches than threads, as for a query, a batch
+takes all of them. A text's vector does not depend on the texts beside it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_pipeline.embedding.embedder import OnBatch
+from rag_pipeline.embedding.local.model_files import (
+    BEGIN_ID,
+    END_ID,
+    PADDING_ID,
+    PASSAGE_PREFIX,
+    POSITIONS,
+    QUERY_PREFIX,
+    UNKNOWN_ID,
+    ModelFiles,
+    model_files,
+)
+from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, Vocabulary
+from rag_pipeline.embedding.vectors import Vectors, average_windows, check_vectors
+from rag_pipeline.settings import EmbeddingSettings
+from rag_pipeline.usage import Usage
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+MAX_TOKENS = 500
+"""Tokens of a window: 512 less the marks of beginning and end and the longer prefix, rounded."""
+_HANDED_OVER = 128  # texts that are computed before they are handed over
+_BATCH_TOKENS = POSITIONS
+"""Tokens of a batch, padding included; beyond it the activations leave the CPU's cache."""
+
+
+class Tokenizer(Protocol):
+    """Turns a text into the ids of a vocabulary."""
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of the whole text, without marks of beginning and end."""
+        ...
+
+
+class LocalEmbedder:
+    """An `Embedder` that runs in this process and needs no network.
+
+    Cheap to make and to pickle: files, tokenizer and model are loaded by the first call that
+    needs them.
+    """
+
+    provider = "local"
+    contextual = False
+
+    def __init__(self, settings: EmbeddingSettings, cache_dir: Path) -> None:
+        self.model = settings.model
+        self.dimensions = settings.dimensions
+        self._positions = POSITIONS
+        self._limit = min(settings.max_tokens or MAX_TOKENS, MAX_TOKENS)
+        self._prefixes = (
+            PASSAGE_PREFIX if settings.document_prefix is None else settings.document_prefix,
+            QUERY_PREFIX if settings.query_prefix is None else settings.query_prefix,
+        )
+        self._settings = settings
+        self._cache_dir = cache_dir
+        self._files_lock = threading.Lock()
+        self._tokenizer_lock = threading.Lock()
+        self._session_lock = threading.Lock()
+        self._tokenizer: Tokenizer | None = None
+        self._sessions: dict[int, InferenceSession] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._settings, self._cache_dir))
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a window."""
+        return self._limit
+
+    def embed_documents(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages: float32, texts x dimensions. A blank text gets that of an empty one."""
+        if on_batch is None:
+            return self._embed(texts, self._prefixes[0])
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for start in range(0, len(texts), _HANDED_OVER):
+            indices = range(start, min(start + _HANDED_OVER, len(texts)))
+            vectors[start : indices.stop] = self._embed(
+                texts[start : indices.stop], self._prefixes[0]
+            )
+            on_batch(indices, vectors[start : indices.stop])
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a question: float32, one vector."""
+        vector: Vectors = self._embed([text], self._prefixes[1])[0]
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the model's tokens. Words count alone: joined by white space, counts add up."""
+        encode = self._load_tokenizer().encode
+        return [len(encode(text)) for text in texts]
+
+    def take_usage(self) -> list[Usage]:
+        """See `Embedder`: nothing leaves this machine."""
+        return []
+
+    def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
+        if not texts:
+            return np.empty((0, self.dimensions), dtype=np.float32)
+        with ThreadPoolExecutor(1) as background:
+            # Native code, so that the tokenizer is loaded meanwhile; at once if it is there.
+            background.submit(self._load_session, self._threads if len(texts) == 1 else 1)
+            encode = self._load_tokenizer().encode
+            head, end = self._frame(encode(prefix) if prefix else [])
+            limit = max(1, min(self.max_tokens, self._positions - len(head) - len(end)))
+            windows, owners, weights = _split_windows([encode(text) for text in texts], limit)
+        vectors = self._run([[*head, *window, *end] for window in windows])
+        averaged = average_windows(vectors, owners, weights)
+        return check_vectors(
+            averaged, count=len(texts), dimensions=self.dimensions, source=self.model
+        )
+
+    def _frame(self, prefix: list[int]) -> tuple[list[int], list[int]]:
+        """Return what is set before and behind the ids of a window."""
+        return [BEGIN_ID, *prefix], [END_ID]
+
+    def _run(self, inputs: list[list[int]]) -> Vectors:
+        """Compute one vector per window, in the order of `inputs`."""
+        vectors = np.empty((len(inputs), self.dimensions), dtype=np.float32)
+        batches = _plan_batches([len(ids) for ids in inputs], self._settings.batch_size)
+        enough = len(batches) >= self._threads
+        session = self._load_session(1 if enough else self._threads)
+
+        def compute(batch: list[int]) -> None:
+            vectors[batch] = self._run_batch(session, [inputs[i] for i in batch])
+
+        with ThreadPoolExecutor(self._threads if enough else 1) as pool:
+            list(pool.map(compute, batches))
+        return vectors
+
+    def _run_batch(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
+        ids, mask = pad(inputs, PADDING_ID)
+        output: Vectors = session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+        return output
+
+    @property
+    def _threads(self) -> int:
+        return self._settings.threads or _available_cores()
+
+    def _load_files(self, *, rebuild: bool = False) -> ModelFiles:
+        with self._files_lock:  # the threads of one process must not build at once
+            return model_files(self._cache_dir, rebuild=rebuild)
+
+    def _load_tokenizer(self) -> Tokenizer:
+        with self._tokenizer_lock:
+            if self._tokenizer is None:
+                vocabulary = Vocabulary(self._load_files().folder)
+                self._tokenizer = UnigramTokenizer(vocabulary, unknown_id=UNKNOWN_ID)
+            return self._tokenizer
+
+    def _load_session(self, threads: int) -> InferenceSession:
+        """Return the model with so many threads a batch; the weights are shared between these."""
+        with self._session_lock:
+            if threads not in self._sessions:
+                files = self._load_files()
+                try:
+                    session = open_session(files.graph, threads)
+                except Exception:  # onnxruntime has no base class of its errors
+                    files = self._load_files(rebuild=True)
+                    session = open_session(files.graph, threads)
+                self._sessions[threads] = session
+            return self._sessions[threads]
+
+
+def _split_windows(
+    texts: list[list[int]], limit: int = MAX_TOKENS
+) -> tuple[list[list[int]], list[int], list[int]]:
+    """Split the ids of each text into windows of nearly equal length, at most `limit`.
+
+    Returns the windows, the text that each belongs to, and its weight in that text's average.
+    """
+    windows: list[list[int]] = []
+    owners: list[int] = []
+    weights: list[int] = []
+    for owner, ids in enumerate(texts):
+        count = max(1, math.ceil(len(ids) / limit))
+        for part in range(count):
+            window = ids[len(ids) * part // count : len(ids) * (part + 1) // count]
+            windows.append(window)
+            owners.append(owner)
+            weights.append(max(1, len(window)))
+    return windows, owners, weights
+
+
+def _plan_batches(lengths: list[int], batch_size: int) -> list[list[int]]:
+    """Group the indices of `lengths`, longest first, so that little is padded."""
+    batches: list[list[int]] = []
+    longest = 0
+    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        full = not batches or len(batches[-1]) >= batch_size
+        if full or longest * (len(batches[-1]) + 1) > _BATCH_TOKENS:
+            batches.append([])
+            longest = lengths[index]
+        batches[-1].append(index)
+    return batches
+
+
+def pad(inputs: list[list[int]], padding: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the ids of a batch, windows x the longest, and the mask of what is no padding."""
+    width = max(map(len, inputs))
+    ids = np.full((len(inputs), width), padding, dtype=np.int64)
+    mask = np.zeros((len(inputs), width), dtype=np.int64)
+    for row, window in enumerate(inputs):
+        ids[row, : len(window)] = window
+        mask[row, : len(window)] = 1
+    return ids, mask
+
+
+def open_session(graph: Path, threads: int) -> InferenceSession:
+    """Open a graph for batches on so many threads each."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # Threads that wait must not burn a core that a parser could use.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+
+
+def _available_cores() -> int:
+    """Cores that this process may use, which containers and `taskset` can limit."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,123 @@
+"""A local model out of a folder of one's own: `model.onnx` and `tokenizer.json`.
+
+The form in which most sentence embedding models are published: inputs `input_ids`,
+`attention_mask` and perhaps `token_type_ids`; the output either a vector a text, or one a token,
+of which the mean is taken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rag_pipeline.embedding.extras import import_extra
+from rag_pipeline.embedding.local.local_embedder import LocalEmbedder, Tokenizer, open_session, pad
+from rag_pipeline.embedding.vectors import Vectors
+from rag_pipeline.embedding_models import GRAPH_FILE, TOKENIZER_FILE
+from rag_pipeline.errors import EmbeddingError, SettingsError
+from rag_pipeline.settings import EmbeddingSettings
+from rag_pipeline.text import clean_text
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+DEFAULT_MAX_TOKENS = 512
+
+
+class FolderTokenizer:
+    """A tokenizer of the `tokenizers` library, without its truncation, padding and marks."""
+
+    def __init__(self, file: Path) -> None:
+        tokenizers = import_extra("tokenizers", "onnx")
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(file))
+        except Exception as error:  # the library raises plain exceptions
+            raise SettingsError(
+                f"embedding.model_path: {file} cannot be read: {error}",
+                hint="take tokenizer.json from the same place as model.onnx",
+            ) from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def encode(self, text: str) -> list[int]:
+        """See `Tokenizer`."""
+        ids: list[int] = self._tokenizer.encode(clean_text(text), add_special_tokens=False).ids
+        return ids
+
+    def marks(self) -> tuple[list[int], list[int]]:
+        """Return the ids that the model wants before and behind a text."""
+        encoding = self._tokenizer.encode("a", add_special_tokens=True)
+        inner = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
+        first, last = inner[0], inner[-1]
+        return encoding.ids[:first], encoding.ids[last + 1 :]
+
+
+class FolderEmbedder(LocalEmbedder):
+    """An `Embedder` like `LocalEmbedder`, of the model in `embedding.model_path`.
+
+    Its name carries a hash of the files, so that other weights are another space.
+    """
+
+    def __init__(self, settings: EmbeddingSettings, cache_dir: Path) -> None:
+        super().__init__(settings, cache_dir)
+        assert settings.model_path is not None
+        self._folder = settings.model_path
+        self._prefixes = (settings.document_prefix or "", settings.query_prefix or "")
+        self._positions = settings.max_tokens or DEFAULT_MAX_TOKENS
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a window: the model's, less the marks and the longer prefix."""
+        tokenizer = self._load_tokenizer()
+        assert isinstance(tokenizer, FolderTokenizer)
+        before, behind = tokenizer.marks()
+        prefix = max(len(tokenizer.encode(prefix)) for prefix in self._prefixes)
+        return max(1, self._positions - len(before) - len(behind) - prefix)
+
+    def _frame(self, prefix: list[int]) -> tuple[list[int], list[int]]:
+        tokenizer = self._load_tokenizer()
+        assert isinstance(tokenizer, FolderTokenizer)
+        before, behind = tokenizer.marks()
+        return [*before, *prefix], behind
+
+    def _load_tokenizer(self) -> Tokenizer:
+        with self._tokenizer_lock:
+            if self._tokenizer is None:
+                self._tokenizer = FolderTokenizer(self._folder / TOKENIZER_FILE)
+            return self._tokenizer
+
+    def _load_session(self, threads: int) -> InferenceSession:
+        with self._session_lock:
+            if threads not in self._sessions:
+                graph = self._folder / GRAPH_FILE
+                try:
+                    self._sessions[threads] = open_session(graph, threads)
+                except Exception as error:  # onnxruntime has no base class of its errors
+                    raise EmbeddingError(
+                        f"embedding.model_path: {graph} does not open: {error}",
+                        hint="export the model to ONNX again",
+                    ) from error
+            return self._sessions[threads]
+
+    def _run_batch(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
+        ids, mask = pad(inputs, 0)  # masked, so that any id will do
+        wanted = {put.name for put in session.get_inputs()}
+        feeds: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
+        if "token_type_ids" in wanted:
+            feeds["token_type_ids"] = np.zeros_like(ids)
+        output = session.run(None, {name: feeds[name] for name in wanted & feeds.keys()})
+        ranks = [array.ndim for array in output]
+        if 2 in ranks:  # pooled by the graph itself
+            vectors: Vectors = output[ranks.index(2)]
+        else:
+            share = mask[:, :, None].astype(np.float32)
+            vectors = (output[ranks.index(3)] * share).sum(axis=1) / share.sum(axis=1)
+        if vectors.shape[1] != self.dimensions:
+            raise SettingsError(
+                f"embedding.dimensions: {self._folder} has {vectors.shape[1]}, "
+                f"not {self.dimensions}",
+                hint=f"set embedding.dimensions = {vectors.shape[1]}",
+            )
+        return vectors

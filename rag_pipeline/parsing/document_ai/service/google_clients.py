@@ -1,0 +1,106 @@
+"""Settings → clients of Document AI and Cloud Storage. Imported libraries cost a second: late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rag_pipeline.errors import ProviderError, SettingsError
+from rag_pipeline.parsing.document_ai.service.process_requests import location_of
+from rag_pipeline.settings import DocumentAiSettings
+
+if TYPE_CHECKING:
+    from google.cloud.documentai_v1 import DocumentProcessorServiceClient
+    from google.cloud.storage import Client as StorageClient
+
+CHANNEL_OPTIONS = [
+    # gRPC's default of 4 MB makes a large reply look like an exhausted quota (429).
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # Connections that firewalls drop in silence are noticed within a minute.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+]
+INSTALL = 'install the extra: pip install "rag-pipeline[document_ai]"'
+_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+
+
+def create_client(settings: DocumentAiSettings) -> DocumentProcessorServiceClient:
+    """Connect to the service, lazily: nothing is sent yet.
+
+    Raises `SettingsError` without the libraries, `ProviderError` without credentials.
+    """
+    try:
+        import grpc
+        from google.cloud import documentai_v1 as documentai
+        from google.cloud.documentai_v1.services.document_processor_service.transports import (
+            DocumentProcessorServiceGrpcTransport as Transport,
+        )
+    except ImportError as error:
+        raise SettingsError(
+            "parsing.parser needs the library google-cloud-documentai", hint=INSTALL
+        ) from error
+    endpoint = settings.endpoint or host_of(location_of(settings))
+    if endpoint.startswith("http://"):
+        host = endpoint.removeprefix("http://").rstrip("/")
+        channel = grpc.insecure_channel(host, options=CHANNEL_OPTIONS)
+    else:
+        host = endpoint.removeprefix("https://").rstrip("/")
+        channel = Transport.create_channel(
+            host, credentials=credentials_of(settings), options=CHANNEL_OPTIONS
+        )
+    return documentai.DocumentProcessorServiceClient(
+        transport=Transport(channel=channel, host=host)
+    )
+
+
+def host_of(location: str) -> str:
+    """The host that serves a location.
+
+    >>> host_of("eu"), host_of("global")
+    ('eu-documentai.googleapis.com', 'documentai.googleapis.com')
+    """
+    prefix = "" if location == "global" else f"{location}-"
+    return f"{prefix}documentai.googleapis.com"
+
+
+def create_storage_client(settings: DocumentAiSettings) -> StorageClient:
+    """A client of Cloud Storage. Raises as `create_client` does."""
+    try:
+        from google.auth.credentials import AnonymousCredentials
+        from google.cloud import storage
+    except ImportError as error:
+        raise SettingsError(
+            "batch jobs of Document AI need the library google-cloud-storage", hint=INSTALL
+        ) from error
+    endpoint = settings.storage_endpoint
+    local = bool(endpoint and endpoint.startswith("http://"))
+    return storage.Client(
+        project=settings.project or None,
+        credentials=(
+            AnonymousCredentials()  # type: ignore[no-untyped-call]
+            if local
+            else credentials_of(settings)
+        ),
+        client_options={"api_endpoint": endpoint} if endpoint else None,
+    )
+
+
+def credentials_of(settings: DocumentAiSettings) -> Any:
+    """Credentials of the key file, or the default ones. Raises `ProviderError`."""
+    import google.auth
+    from google.auth.exceptions import GoogleAuthError
+    from google.oauth2 import service_account
+
+    file = settings.credentials_file
+    try:
+        if file is not None:
+            return service_account.Credentials.from_service_account_file(  # type: ignore[no-untyped-call]
+                str(file.expanduser()), scopes=[_SCOPE]
+            )
+        return google.auth.default(scopes=[_SCOPE])[0]
+    except (OSError, ValueError, GoogleAuthError) as error:
+        where = f"the key file {file}" if file is not None else "application default credentials"
+        raise ProviderError(
+            f"Document AI: no credentials from {where} ({error})",
+            hint="run `gcloud auth application-default login`, or set document_ai.credentials_file",
+        ) from error

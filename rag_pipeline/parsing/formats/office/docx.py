@@ -1,0 +1,210 @@
+"""Word documents through unstructured, with what it leaves out read beside it by python-docx."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lxml import html
+
+from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
+from rag_pipeline.parsing.formats.elements import BULLET, Element, Reading
+from rag_pipeline.parsing.formats.markup import add_link, read_markup
+from rag_pipeline.parsing.formats.office.office_extra import load_library, load_partition_docx
+from rag_pipeline.settings import ParsingSettings
+from rag_pipeline.text import one_line
+
+_SKIPPED = frozenset({"Header", "Footer", "PageBreak"})
+_NUMBER = re.compile(r"^(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxlc]{1,6})[.)]|\d+(?:\.\d+)+)\s")
+_MONOSPACE = re.compile(r"courier|mono|consolas|menlo|typewriter", re.IGNORECASE)
+_CODE_STYLE = re.compile(r"preformatted|source code|macro text|^code\b", re.IGNORECASE)
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+MAX_LEVEL = 9
+
+
+def read_docx(path: Path, settings: ParsingSettings, document: str) -> Reading:
+    """Elements of a Word document: labels of lists as Word numbers them, pages as last laid out.
+
+    Running heads and feet are left out. Raises `DamagedFileError`, `UnsafeFileError` and
+    `MissingLibraryError`.
+    """
+    with open_container(path, settings, document) as container:
+        title = core_title(container, document)
+    partition = load_partition_docx(document)
+    library = load_library("docx", document)
+    with library_errors(document):
+        word = library.Document(str(path))
+        # No languages: unstructured's own detection would read the whole text again.
+        found = partition(file=_with_breaks(word), languages=[""], infer_table_structure=True)
+        reader = _Reader(_Paragraphs(word))
+    for element in found:
+        reader.take(element)
+    return Reading(reader.elements, title=title, page_count=reader.page)
+
+
+def _with_breaks(word: Any) -> io.BytesIO:
+    """The document with its hard page breaks as rendered ones, where it has no rendered ones.
+
+    Word records where its pages ended, and unstructured counts these marks. Other programs write
+    hard breaks alone.
+    """
+    body = word.element.body
+    if next(body.iter(f"{_WORD}lastRenderedPageBreak"), None) is None:
+        for mark in list(body.iter(f"{_WORD}br")):
+            if mark.get(f"{_WORD}type") == "page":
+                mark.addnext(mark.makeelement(f"{_WORD}lastRenderedPageBreak"))
+        for mark in list(body.iter(f"{_WORD}pageBreakBefore")):
+            if mark.get(f"{_WORD}val") not in ("0", "false", "off"):
+                run = mark.makeelement(f"{_WORD}r")
+                run.append(mark.makeelement(f"{_WORD}lastRenderedPageBreak"))
+                mark.getparent().addnext(run)
+    copy = io.BytesIO()
+    word.save(copy)
+    copy.seek(0)
+    return copy
+
+
+class _Paragraphs:
+    """By its text, what unstructured does not say of a paragraph: outline level, fixed width."""
+
+    def __init__(self, word: Any) -> None:
+        self.levels: dict[str, int] = {}
+        self.code: set[str] = set()
+        self.styles: dict[str, tuple[int | None, bool]] = {}
+        for paragraph in word.paragraphs:
+            text = paragraph.text
+            if not text.strip():
+                continue
+            level, is_code = self._style(paragraph.style)
+            own = paragraph._p.find(f"{_WORD}pPr/{_WORD}outlineLvl")
+            if own is not None:
+                level = _level(own.get(f"{_WORD}val"))
+            if level is not None:
+                self.levels[one_line(text)] = level
+            elif is_code or _is_monospace(paragraph):
+                self.code.add(text.strip())
+
+    def _style(self, style: Any) -> tuple[int | None, bool]:
+        """Outline level and fixed width of a style, by the nearest in its chain that says so."""
+        if style is None:
+            return None, False
+        if style.style_id not in self.styles:
+            level: int | None = None
+            is_code = False
+            decided = False
+            chain = list(_chain(style))
+            for one in chain:
+                own = one.element.find(f"{_WORD}pPr/{_WORD}outlineLvl")
+                if own is not None and not decided:
+                    level, decided = _level(own.get(f"{_WORD}val")), True
+                font = one.font.name if hasattr(one, "font") else None
+                is_code |= bool(_CODE_STYLE.search(one.name or ""))
+                is_code |= bool(font and _MONOSPACE.search(font))
+            self.styles[style.style_id] = (level, is_code)
+        return self.styles[style.style_id]
+
+
+def _chain(style: Any) -> Iterator[Any]:
+    seen: set[str] = set()
+    while style is not None and style.style_id not in seen:
+        seen.add(style.style_id)
+        yield style
+        style = style.base_style
+
+
+def _level(value: str | None) -> int | None:
+    """Level from 1 of an outline level from 0; 9 stands for text."""
+    return int(value) + 1 if value and value.isdigit() and int(value) < MAX_LEVEL else None
+
+
+def _is_monospace(paragraph: Any) -> bool:
+    """Are all its runs in a fixed-width font, by themselves or by their style?"""
+    runs = [run for run in paragraph.runs if run.text.strip()]
+    return bool(runs) and all(
+        _MONOSPACE.search(run.font.name or (run.style.font.name if run.style else None) or "")
+        for run in runs
+    )
+
+
+class _Reader:
+    """Turns unstructured's elements into ours."""
+
+    def __init__(self, paragraphs: _Paragraphs) -> None:
+        self.paragraphs = paragraphs
+        self.elements: list[Element] = []
+        self.page = 1
+
+    def take(self, found: Any) -> None:
+        kind = type(found).__name__
+        if kind in _SKIPPED:
+            return
+        self.page = max(self.page, found.metadata.page_number or 1)
+        if kind == "Table":
+            self._table(found)
+        elif kind == "ListItem":
+            self._item(found)
+        else:
+            self._paragraph(found, kind)
+
+    def _paragraph(self, found: Any, kind: str) -> None:
+        text = found.text
+        line = one_line(text)
+        level = self.paragraphs.levels.get(line) or self.paragraphs.levels.get(_unlabelled(line))
+        if level is None and kind == "Title":
+            level = (found.metadata.category_depth or 0) + 1
+        if level is not None:
+            self._add(Element(one_line(_linked(found)), level=level))
+        elif text.strip() in self.paragraphs.code:
+            self._code(text)
+        else:
+            self._add(Element(_linked(found), bold=_is_bold(found)))
+
+    def _code(self, text: str) -> None:
+        last = self.elements[-1] if self.elements else None
+        if last is not None and last.kind == "code" and last.page == self.page:
+            last.text += f"\n{text.rstrip()}"
+        else:
+            self._add(Element(text.rstrip(), kind="code"))
+
+    def _item(self, found: Any) -> None:
+        text = _linked(found)
+        marker = "" if _NUMBER.match(text) else BULLET
+        self._add(Element(marker + text, depth=(found.metadata.category_depth or 0) + 1))
+
+    def _table(self, found: Any) -> None:
+        source = found.metadata.text_as_html
+        if not source:
+            self._add(Element(found.text))
+            return
+        for element in read_markup(html.fragment_fromstring(source, create_parent="div")):
+            self._add(element)
+
+    def _add(self, element: Element) -> None:
+        element.page = self.page
+        self.elements.append(element)
+
+
+def _unlabelled(text: str) -> str:
+    """A heading's text without the number that Word counts for it."""
+    return text.split(" ", 1)[1] if " " in text else text
+
+
+def _linked(found: Any) -> str:
+    """Text with the addresses of its links, from the last to the first."""
+    text: str = found.text
+    for link in sorted(found.metadata.links or [], key=lambda one: -one["start_index"]):
+        start, label = link["start_index"], link["text"] or ""
+        if label and text[start : start + len(label)] == label:
+            text = text[:start] + add_link(label, link["url"]) + text[start + len(label) :]
+    return text
+
+
+def _is_bold(found: Any) -> bool:
+    """Do the bold runs make up the whole paragraph?"""
+    contents = found.metadata.emphasized_text_contents or []
+    tags = found.metadata.emphasized_text_tags or []
+    bold = "".join(text for text, tag in zip(contents, tags, strict=True) if tag == "b")
+    return bool(bold) and "".join(bold.split()) == "".join(found.text.split())

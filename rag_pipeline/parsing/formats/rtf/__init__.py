@@ -1,0 +1,4 @@
+"""Rich Text Format, read by its specification.
+
+Nothing here is shared with other formats.
+"""

@@ -1,0 +1,389 @@
+"""Rich Text Format, by its specification 1.9.1: paragraphs, headings, lists, tables, links.
+
+Two steps: `tokens` cuts the bytes into control words and text; `_Reader` follows groups and
+properties, and hands on a paragraph at each `\\par`, `\\cell` or `\\row`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rag_pipeline.errors import DamagedFileError
+from rag_pipeline.parsing.formats.elements import (
+    Element,
+    Reading,
+    list_item,
+)
+from rag_pipeline.parsing.formats.markup import add_link
+from rag_pipeline.parsing.formats.rtf.rtf_tables import Row, table_of
+from rag_pipeline.parsing.formats.rtf.rtf_words import (
+    CHARACTERS,
+    CHARSETS,
+    NUMBERS,
+    RESETS,
+    SKIPPED,
+    SWITCHES,
+    SYMBOLS,
+    is_codec,
+    tokens,
+)
+from rag_pipeline.text import one_line
+
+_HYPERLINK = re.compile(r'HYPERLINK\s+"?([^"\s]+)"?', re.IGNORECASE)
+_HEADING_STYLE = re.compile(r"^(?:heading|überschrift|titre|제목)\s*([1-9])$", re.IGNORECASE)
+_CODE_STYLE = re.compile(r"preformatted|source code|^code", re.IGNORECASE)
+_MONOSPACE = re.compile(r"courier|mono|consolas|menlo|typewriter", re.IGNORECASE)
+_BULLET = re.compile(r"^(?:[•●○■□▪◦‣·–\-*\uf0b7\uf0a7o§])[ \t]*(?=\S)|^(?:[•–\uf0b7])\t")
+_LABEL = re.compile(r"^(\d{1,3})[.)]\s*$")
+MAX_DEPTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What holds within a group."""
+
+    destination: str = ""
+    font: int = -1
+    bold: bool = False
+    unicode_skip: int = 1
+    style: int = 0
+    outline: int | None = None
+    level: int = 0
+    indent: int = 0
+    in_table: bool = False
+    hidden: bool = False
+
+
+def read_rtf(data: bytes, document: str) -> Reading:
+    """Elements of an RTF file. Raises `DamagedFileError` where its groups do not close."""
+    reader = _Reader(document)
+    for token in tokens(data):
+        reader.take(token)
+    reader.finish()
+    warnings = []
+    if reader.open_groups:
+        if not reader.elements:
+            raise DamagedFileError(
+                "the RTF file is truncated", document=document, hint="copy or download it again"
+            )
+        warnings.append("the file's end is missing; the text may be incomplete")
+    return Reading(
+        reader.elements, title=reader.title or None, page_count=reader.page, warnings=warnings
+    )
+
+
+class _Reader:
+    """Follows the tokens and gathers paragraphs."""
+
+    def __init__(self, document: str) -> None:
+        self.document = document
+        self.elements: list[Element] = []
+        self.title = ""
+        self.page = 1
+        self.state = _State()
+        self.stack: list[_State] = []
+        self.starred = False
+        self.skip = 0
+        self.encoding = "cp1252"
+        self.pending = bytearray()
+        self.parts: list[str] = []
+        self.plain = False
+        self.monospace = True
+        self.label = ""
+        self.fonts: dict[int, tuple[str, str]] = {}
+        self.font_name = ""
+        self.charset = 0
+        self.styles: dict[int, tuple[str, int | None]] = {}
+        self.style_name = ""
+        self.fields: list[tuple[int, str, int]] = []
+        """(depth of the stack, address, place in `parts`) of open links."""
+        self.instruction = ""
+        self.row = Row()
+        self.rows: list[Row] = []
+        self.cell_lines: list[str] = []
+        self.merges = ["", ""]
+        self.indents: list[int] = []
+
+    @property
+    def open_groups(self) -> int:
+        """Groups that are not closed."""
+        return len(self.stack)
+
+    def take(self, token: re.Match[bytes]) -> None:
+        if token["hex"] is not None:
+            self._byte(int(token["hex"], 16))
+            return
+        if token["text"] is not None:
+            self._raw(token["text"])
+            return
+        self._flush_bytes()
+        if token["group"] == b"{":
+            if len(self.stack) >= MAX_DEPTH:
+                raise DamagedFileError("its groups are nested too deep", document=self.document)
+            self.stack.append(self.state)
+            self.starred = False
+        elif token["group"] == b"}":
+            self._close()
+        elif token["symbol"] is not None:
+            if token["symbol"] == b"*":
+                self.starred = True
+            elif token["symbol"] in (b"\n", b"\r"):
+                self._paragraph()
+            else:
+                self._text(SYMBOLS.get(token["symbol"], ""))
+        elif token["word"] is not None:
+            number = int(token["number"]) if token["number"] is not None else None
+            self._word(token["word"].decode("ascii"), number)
+
+    # Characters
+
+    def _raw(self, data: bytes) -> None:
+        if self.skip:
+            taken = min(self.skip, len(data))
+            self.skip -= taken
+            data = data[taken:]
+        self.pending.extend(data)
+
+    def _byte(self, value: int) -> None:
+        if self.skip:
+            self.skip -= 1
+        else:
+            self.pending.append(value)
+
+    def _flush_bytes(self) -> None:
+        if self.pending:
+            encoding = self.fonts.get(self.state.font, ("", ""))[1] or self.encoding
+            self._text(bytes(self.pending).decode(encoding, "replace"))
+            self.pending.clear()
+
+    def _text(self, text: str) -> None:
+        destination = self.state.destination
+        if not text or self.state.hidden:
+            return
+        if not destination:
+            self.parts.append(text)
+            if text.strip():
+                self.plain |= not self.state.bold
+                font = self.fonts.get(self.state.font, ("", ""))[0]
+                self.monospace &= bool(_MONOSPACE.search(font))
+        elif destination == "listtext":
+            self.label += text
+        elif destination == "fonttbl":
+            self.font_name += text
+        elif destination == "stylesheet":
+            self.style_name += text
+        elif destination == "fldinst":
+            self.instruction += text
+        elif destination == "title":
+            self.title += text
+
+    # Groups and control words
+
+    def _close(self) -> None:
+        if not self.stack:
+            return
+        closing = self.state.destination
+        ended = self.state
+        self.state = self.stack.pop()
+        if closing == "fonttbl" and self.font_name:
+            self.fonts[ended.font] = (
+                self.font_name.rstrip(";"),
+                CHARSETS.get(self.charset, "") if self.charset != 2 else "",
+            )
+            self.font_name, self.charset = "", 0
+        elif closing == "stylesheet" and self.style_name:
+            self.styles[ended.style] = (self.style_name.strip().rstrip(";"), ended.outline)
+            self.style_name = ""
+        elif closing == "fldinst" and self.state.destination != "fldinst":
+            match = _HYPERLINK.search(self.instruction)
+            address = match[1] if match else ""
+            self.fields.append((len(self.stack), address, len(self.parts)))
+            self.instruction = ""
+        while self.fields and len(self.stack) < self.fields[-1][0]:
+            _, address, start = self.fields.pop()
+            if address and start <= len(self.parts):
+                self.parts[start:] = [add_link("".join(self.parts[start:]), address)]
+
+    def _word(self, word: str, number: int | None) -> None:
+        on = number != 0
+        state = self.state
+        if self.starred and word not in ("listtext", "fldinst"):
+            self.state = replace(state, destination="skipped")
+            self.starred = False
+            return
+        self.starred = False
+        if state.destination == "skipped":
+            return
+        if word in SKIPPED:
+            self.state = replace(state, destination="skipped")
+        elif word in ("fonttbl", "stylesheet", "listtext", "fldinst", "title", "info"):
+            if word == "listtext":
+                self.label = ""
+            self.state = replace(state, destination=word)
+        elif state.destination == "info":
+            self.state = replace(state, destination="skipped")
+        elif word == "u" and number is not None:
+            self._unicode(number)
+        elif word == "uc":
+            self.state = replace(state, unicode_skip=max(0, number or 0))
+        elif word in CHARACTERS:
+            self._text(CHARACTERS[word])
+        elif word == "ansicpg" and number:
+            self.encoding = f"cp{number}" if is_codec(f"cp{number}") else "cp1252"
+        elif word == "fcharset":
+            self.charset = number or 0
+        else:
+            self._format(word, number, on)
+
+    def _unicode(self, number: int) -> None:
+        code = number + 65536 if number < 0 else number
+        if 0xD800 <= code <= 0xDFFF:
+            # A surrogate pair comes as two words; they are joined when the text is whole.
+            self._text(chr(code))
+        elif code < 0x110000:
+            self._text(chr(code))
+        self.skip = self.state.unicode_skip
+
+    def _format(self, word: str, number: int | None, on: bool) -> None:
+        changes: dict[str, Any] = dict(RESETS.get(word, {}))
+        if word in NUMBERS:
+            name, default = NUMBERS[word]
+            changes[name] = default if number is None else number
+        elif word in SWITCHES:
+            changes[SWITCHES[word]] = on
+        if changes:
+            self.state = replace(self.state, **changes)
+        elif word in ("par", "sect"):
+            self._paragraph()
+        elif word in ("page", "softpage"):
+            self._paragraph()
+            self.page += 1
+        elif word in ("cell", "nestcell"):
+            self._cell()
+        else:
+            self._table_word(word, number)
+
+    # Tables
+
+    def _table_word(self, word: str, number: int | None) -> None:
+        if word == "trowd":
+            self.row.edges, self.row.vertical, self.row.horizontal = [], [], []
+            self.merges = ["", ""]
+        elif word in ("clvmgf", "clvmrg"):
+            self.merges[0] = word
+        elif word in ("clmgf", "clmrg"):
+            self.merges[1] = word
+        elif word == "cellx":
+            self.row.edges.append(number or 0)
+            self.row.vertical.append(self.merges[0])
+            self.row.horizontal.append(self.merges[1])
+            self.merges = ["", ""]
+        elif word == "row":
+            if self.row.cells:
+                self.rows.append(self.row)
+            self.row = Row()
+            self.cell_lines, self.parts = [], []
+
+    def _cell(self) -> None:
+        text = self._take_text()
+        if text.strip():
+            self.cell_lines.append(self._labelled(text))
+        self.row.cells.append("\n".join(self.cell_lines))
+        self.cell_lines = []
+
+    def _end_table(self) -> None:
+        if self.rows:
+            if element := table_of(self.rows):
+                self._add(element)
+            self.rows = []
+
+    # Paragraphs
+
+    def _take_text(self) -> str:
+        self._flush_bytes()
+        text = "".join(self.parts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        self.parts = []
+        self.fields = [(depth, address, 0) for depth, address, _ in self.fields]
+        return text
+
+    def _labelled(self, text: str) -> str:
+        label, self.label = self.label.strip(), ""
+        return f"{label} {text.strip()}" if label else text
+
+    def _paragraph(self) -> None:
+        bold, monospace = not self.plain, self.monospace
+        text = self._take_text()
+        self.plain, self.monospace = False, True
+        if self.state.in_table:
+            if text.strip():
+                self.cell_lines.append(self._labelled(text))
+            return
+        self._end_table()
+        label, self.label = self.label.strip(), ""
+        if not text.strip():
+            return
+        name, outline = self.styles.get(self.state.style, ("", None))
+        if self.state.outline is not None:
+            outline = self.state.outline
+        match = _HEADING_STYLE.match(name)
+        level = int(match[1]) if match else None
+        if level is None and outline is not None and 0 <= outline < 9:
+            level = outline + 1
+        if level is not None:
+            self._add(Element(one_line(f"{label} {text}"), level=level))
+        elif label or self._typed_marker(text):
+            self._item(label, text)
+        elif _CODE_STYLE.search(name) or monospace:
+            self._code(text)
+        else:
+            self.indents = []
+            self._add(Element(text.strip(), bold=bold))
+
+    def _typed_marker(self, text: str) -> bool:
+        """A marker that stands in the text, before a tab."""
+        first, tab, _ = text.strip(" ").partition("\t")
+        return bool(tab) and (bool(_LABEL.match(first)) or first.strip() in ("•", "–", "-", "o"))
+
+    def _item(self, label: str, text: str) -> None:
+        if not label:
+            label, _, text = text.strip(" ").partition("\t")
+        depth = self._depth()
+        number = _LABEL.match(label)
+        body = text.strip()
+        if number:
+            self._add(list_item(body, depth, int(number[1])))
+        elif len(label.strip()) <= 1:
+            self._add(list_item(_BULLET.sub("", body), depth))
+        else:
+            self._add(Element(f"{label.strip()} {body}", depth=depth))
+
+    def _depth(self) -> int:
+        """Nesting of an item: as said, or by its indentation among those before it."""
+        if self.state.level:
+            self.indents = []
+            return self.state.level + 1
+        while self.indents and self.state.indent < self.indents[-1]:
+            self.indents.pop()
+        if not self.indents or self.state.indent > self.indents[-1]:
+            self.indents.append(self.state.indent)
+        return len(self.indents)
+
+    def _code(self, text: str) -> None:
+        last = self.elements[-1] if self.elements else None
+        if last is not None and last.kind == "code" and last.page == self.page:
+            last.text += f"\n{text.rstrip()}"
+        else:
+            self._add(Element(text.rstrip(), kind="code"))
+
+    def _add(self, element: Element) -> None:
+        element.page = self.page
+        self.elements.append(element)
+
+    def finish(self) -> None:
+        """End the last paragraph and table."""
+        self.state = replace(self.state, in_table=False)
+        self._paragraph()
+        self._end_table()
+        self.title = one_line(self.title)

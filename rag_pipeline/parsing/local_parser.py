@@ -1,0 +1,196 @@
+"""A file → its blocks frame, by what its content is; or one clear error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rag_pipeline.errors import (
+    DamagedFileError,
+    EmptyFileError,
+    NoTextError,
+    ParseError,
+    UnsupportedFileError,
+)
+from rag_pipeline.parsing.contract import PARSER_VERSION, ParsedDocument
+from rag_pipeline.parsing.file_limits import check_size
+from rag_pipeline.parsing.file_type import FileType, file_type
+from rag_pipeline.parsing.formats.elements import Reading, blocks_of
+from rag_pipeline.parsing.pdf.pdf_parser import parse_pdf
+from rag_pipeline.settings import ParsingSettings
+from rag_pipeline.text import clean_text, one_line
+
+
+@dataclass(frozen=True)
+class LocalParser:
+    """The parser that reads files on this machine."""
+
+    settings: ParsingSettings = field(default_factory=ParsingSettings)
+    version: str = PARSER_VERSION
+
+    def parse(self, path: Path, *, document: str | None = None) -> ParsedDocument:
+        """See `parse_file`."""
+        return parse_file(path, self.settings, document=document)
+
+
+def parse_file(
+    path: Path, settings: ParsingSettings, *, document: str | None = None
+) -> ParsedDocument:
+    """Read a file of any known format into a blocks frame, in reading order.
+
+    The content decides what a file is; a name that says otherwise becomes a warning. Raises
+    `EmptyFileError`, `UnsafeFileError` (too large), `UnsupportedFileError`, `NoTextError`, the
+    errors of `parse_pdf`, or those of the format's reader (`DamagedFileError`,
+    `UnsafeFileError`, `MissingLibraryError`); each names
+    `document` (by default the file's name).
+    """
+    path = Path(path)
+    name = document or path.name
+    found = _checked_type(path, settings, name)
+    if found.format == "pdf":
+        parsed = parse_pdf(path, settings, document=name)
+    else:
+        parsed = _parsed(_reading(path, found, settings, name), name)
+    if found.mismatch is None:
+        return parsed
+    return replace(parsed, warnings=[found.mismatch, *parsed.warnings])
+
+
+def _checked_type(path: Path, settings: ParsingSettings, name: str) -> FileType:
+    try:
+        if path.stat().st_size == 0:
+            raise EmptyFileError(
+                "the file is empty (zero bytes)", document=name, hint="copy or download it again"
+            )
+        check_size(path, settings, name)
+        found = file_type(path, name)
+    except OSError as error:
+        raise ParseError(
+            f"the file cannot be read ({error.strerror or error})",
+            document=name,
+            hint="check that it exists and that you may read it",
+        ) from error
+    if found.format == "unsupported":
+        raise UnsupportedFileError(
+            f"by its content it is {found.description}, which cannot be read as a document",
+            document=name,
+            hint=found.hint,
+        )
+    return found
+
+
+def _reading(path: Path, found: FileType, settings: ParsingSettings, name: str) -> Reading:
+    """Call the format's reader; each is imported where it is used."""
+    try:
+        return _READERS[found.format](path, found, settings, name)
+    except RecursionError as error:
+        raise DamagedFileError("its parts are nested too deep", document=name) from error
+
+
+def _parsed(reading: Reading, name: str) -> ParsedDocument:
+    blocks, language = blocks_of(reading.elements)
+    if blocks.empty:
+        why = f" ({'; '.join(reading.warnings)})" if reading.warnings else ""
+        raise NoTextError(f"the file holds no text{why}", document=name)
+    pages = max(reading.page_count, int(blocks["page_number"].max()))
+    title = one_line(clean_text(reading.title or "")) or None
+    return ParsedDocument(blocks, pages, title, language, reading.warnings)
+
+
+Reader = Callable[[Path, FileType, ParsingSettings, str], Reading]
+
+
+def _docx(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.office.docx import read_docx
+
+    return read_docx(path, settings, name)
+
+
+def _pptx(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.office.pptx import read_pptx
+
+    return read_pptx(path, settings, name)
+
+
+def _xlsx(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.office.xlsx import read_xlsx
+
+    return read_xlsx(path, settings, name)
+
+
+def _odt(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.odt import read_odt
+
+    return read_odt(path, settings, name)
+
+
+def _epub(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.epub import read_epub
+
+    return read_epub(path, settings, name)
+
+
+def _rtf(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.rtf.rtf_reader import read_rtf
+
+    del settings
+    return read_rtf(path.read_bytes(), name)
+
+
+def _html(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.main_content import read_html
+
+    return read_html(path.read_bytes(), settings, name)
+
+
+def _email(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.email_reader import read_mail
+
+    del settings
+    return read_mail(path.read_bytes(), name)
+
+
+def _markdown(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.markdown_reader import read_markdown
+
+    del settings
+    return read_markdown(path.read_bytes(), name)
+
+
+def _csv(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.plain_text import read_csv
+
+    del settings, name
+    return read_csv(path.read_bytes())
+
+
+def _code(path: Path, found: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.plain_text import read_source_code
+
+    del settings
+    # A program has no title of its own: its trails begin with the file's name.
+    return replace(read_source_code(path.read_bytes(), found.code_language), title=name)
+
+
+def _text(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.plain_text import read_text
+
+    del settings, name
+    return read_text(path.read_bytes())
+
+
+_READERS: dict[str, Reader] = {
+    "docx": _docx,
+    "pptx": _pptx,
+    "xlsx": _xlsx,
+    "odt": _odt,
+    "epub": _epub,
+    "rtf": _rtf,
+    "html": _html,
+    "email": _email,
+    "markdown": _markdown,
+    "csv": _csv,
+    "code": _code,
+    "text": _text,
+}

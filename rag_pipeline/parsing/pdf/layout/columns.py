@@ -1,0 +1,170 @@
+"""Reading order: find the gutters between columns and read column by column.
+
+A gutter is a vertical strip that no segment crosses over several rows. Segments that cross it
+(a title over two columns, a wide figure caption) part the page into bands; within a band the left
+column is read before the right one. The order in which the producer drew the text tells columns
+from the cells of a table.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import itemgetter
+
+from rag_pipeline.parsing.pdf.layout.geometry import Line
+
+MIN_ROWS = 2
+"""Rows that each side of a gutter has at least."""
+SURE_ROWS = 3
+"""With fewer rows than this the gutter must be wide and the drawing order clear."""
+WIDE_GUTTER = 2.0
+"""Ems."""
+MIN_GUTTER = 0.55
+"""Ems between two columns at least."""
+MIN_SHARE = 0.12
+"""Width of a column, as a share of the region."""
+EDGE_SLACK = 3.0
+MAX_DEPTH = 5
+
+
+@dataclass(slots=True)
+class _Gutter:
+    x: float
+    top: float
+    bottom: float
+    score: float
+
+
+def reading_order(segments: list[Line], depth: int = 0) -> list[list[Line]]:
+    """Part segments into columns, in the order in which they are read."""
+    if len(segments) < 2 * MIN_ROWS or depth > MAX_DEPTH:
+        return [segments] if segments else []
+    gutter = _best_gutter(segments)
+    if gutter is None:
+        return [segments]
+    above, left, right, below = [], [], [], []
+    for segment in segments:
+        middle = _middle(segment)
+        if middle < gutter.top:
+            above.append(segment)
+        elif middle >= gutter.bottom:  # the segment that crosses there is the first one below
+            below.append(segment)
+        elif segment.x0 < gutter.x - EDGE_SLACK:
+            left.append(segment)
+        else:
+            right.append(segment)
+    parts = (above, left, right, below)
+    return [column for part in parts for column in reading_order(part, depth + 1)]
+
+
+def _best_gutter(segments: list[Line]) -> _Gutter | None:
+    ordered = sorted([(_middle(segment), segment) for segment in segments], key=itemgetter(0))
+    region = max(s.x1 for s in segments) - min(s.x0 for s in segments)
+    best: _Gutter | None = None
+    for x in _left_edges(segments):
+        for gutter in _gutters_at(x, ordered, region):
+            if best is None or gutter.score > best.score:
+                best = gutter
+    return best
+
+
+def _middle(segment: Line) -> float:
+    return (segment.y0 + segment.y1) / 2
+
+
+def _left_edges(segments: list[Line]) -> list[float]:
+    """Left edges that several segments share: where a column may begin."""
+    edges = sorted(segment.x0 for segment in segments)
+    found: list[float] = []
+    at = 0
+    while at < len(edges):
+        end = at
+        while end < len(edges) and edges[end] - edges[at] <= EDGE_SLACK:
+            end += 1
+        if end - at >= MIN_ROWS:
+            found.append(edges[at])
+        at = end
+    return found[1:] if found and found[0] <= edges[0] + EDGE_SLACK else found
+
+
+def _gutters_at(x: float, ordered: list[tuple[float, Line]], region: float) -> list[_Gutter]:
+    """Bands in which no segment crosses `x` and both sides look like columns.
+
+    `ordered`: the segments from top to bottom, with their middles; `region`: their width.
+    """
+    borders = [float("-inf")]
+    rest: list[Line] = []
+    middles: list[float] = []
+    left_of = x - EDGE_SLACK
+    for middle, segment in ordered:
+        # A line that ends within the gutter belongs to the text across it, not to a column.
+        if segment.x0 < left_of and segment.x1 > min(x - MIN_GUTTER * segment.style.size, x - 1):
+            borders.append(middle)
+        else:
+            rest.append(segment)
+            middles.append(middle)
+    borders.append(float("inf"))
+    found = []
+    for top, bottom in pairwise(borders):
+        first, end = bisect_right(middles, top), bisect_left(middles, bottom)
+        if end - first < 2 * MIN_ROWS:
+            continue
+        gutter = _gutter_in(x, rest[first:end], region)
+        if gutter:
+            gutter.top, gutter.bottom = top, bottom
+            found.append(gutter)
+    return found
+
+
+def _gutter_in(x: float, band: list[Line], region: float) -> _Gutter | None:
+    left = [s for s in band if s.x0 < x - EDGE_SLACK]
+    right = [s for s in band if s.x0 >= x - EDGE_SLACK]
+    if len(left) < MIN_ROWS or len(right) < MIN_ROWS:
+        return None
+    size = sorted(s.style.size for s in band)[len(band) // 2]
+    right_edge = sorted(s.x1 for s in left)[-1]
+    if x - right_edge < MIN_GUTTER * size:
+        return None
+    for side in (left, right):
+        if max(s.x1 for s in side) - min(s.x0 for s in side) < MIN_SHARE * region:
+            return None
+    top = max(min(s.y0 for s in left), min(s.y0 for s in right))
+    bottom = min(max(s.y1 for s in left), max(s.y1 for s in right))
+    shared = bottom - top
+    if shared < MIN_ROWS * size:
+        return None
+    few = min(len(left), len(right)) < SURE_ROWS
+    if few and x - right_edge < WIDE_GUTTER * size:
+        return None
+    if not _reads_down(left, right, strictly=few):
+        return None
+    return _Gutter(x, 0.0, 0.0, shared * min(len(left), len(right)))
+
+
+def _reads_down(left: list[Line], right: list[Line], *, strictly: bool) -> bool:
+    """Did the producer draw column by column, or is the text on both sides prose?
+
+    A table and a list of terms are drawn row by row, and their cells are short.
+    """
+    order = sorted(
+        (s.words[0].position, side, s) for side, part in enumerate((left, right)) for s in part
+    )
+    across = 0
+    for (_, side, segment), (_, next_side, following) in pairwise(order):
+        if side != next_side and abs(segment.baseline - following.baseline) < 2:
+            across += 1
+    if strictly:
+        return across == 0
+    rows = min(len(left), len(right))
+    if across < 0.3 * rows:
+        return True
+    return all(_is_prose(part) for part in (left, right))
+
+
+def _is_prose(part: list[Line]) -> bool:
+    width = max(s.x1 for s in part) - min(s.x0 for s in part)
+    characters = sum(len(s.text) for s in part) / len(part)
+    filled = sum(s.x1 - s.x0 > 0.75 * width for s in part) / len(part)
+    return characters > 20 and filled > 0.6

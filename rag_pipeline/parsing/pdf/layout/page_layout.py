@@ -1,0 +1,110 @@
+"""One page → its blocks in reading order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rag_pipeline.parsing.pdf.layout.columns import reading_order
+from rag_pipeline.parsing.pdf.layout.geometry import (
+    Box,
+    Line,
+    PageContent,
+    Style,
+    Word,
+    bounding_box,
+)
+from rag_pipeline.parsing.pdf.layout.lines import column_lines, main_style, segments_of
+from rag_pipeline.parsing.pdf.layout.paragraphs import Block, blocks_of
+from rag_pipeline.parsing.pdf.tables.page_tables import Table, tables_of
+
+FIGURE_SIDE = 40.0
+"""Points; smaller images are icons and ornaments."""
+PAGE_SHARE = 0.9
+"""An image over this share of the page is its background or a scan."""
+_NO_STYLE = Style(0.0, False, False, False, 0, "")
+
+
+def page_blocks(content: PageContent) -> list[Block]:
+    """Lay out one page: text in reading order, figures where they stand, turned text last."""
+    tables = tables_of(content)
+    words = content.words
+    if in_tables := {id(word) for table in tables for word in table.words}:
+        words = [word for word in words if id(word) not in in_tables]
+    segments = segments_of(words)
+    segments += [_stand_in(table, number) for number, table in enumerate(tables)]
+    blocks = [
+        _table_block(block, tables)
+        for column in reading_order(segments)
+        for block in blocks_of(column_lines(column))
+    ]
+    blocks = _with_figures(blocks, content)
+    return blocks + _turned_blocks(content)
+
+
+def _stand_in(table: Table, number: int) -> Line:
+    """A line in the place of a table, for the reading order."""
+    words = sorted(table.words, key=lambda word: word.position)
+    x0, y0, x1, y1 = table.box
+    return Line(x0, y0, x1, y1, y0 + 1, "", main_style(words), words, table=number)
+
+
+def _table_block(block: Block, tables: list[Table]) -> Block:
+    """The table that a block stands for, or the block itself."""
+    number = block.lines[0].table if block.lines else None
+    block.lines = []
+    if number is None:
+        return block
+    table = tables[number]
+    text = "\n".join(" ".join(cell for cell in row if cell) for row in table.cells)
+    return replace(block, kind="table", text=text, cells=table.cells, spans=table.spans)
+
+
+def _with_figures(blocks: list[Block], content: PageContent) -> list[Block]:
+    """Put each image before the first block that stands below its top in the same column."""
+    area = content.width * content.height
+    for box in content.images:
+        width, height = box[2] - box[0], box[3] - box[1]
+        if min(width, height) < FIGURE_SIDE or width * height > PAGE_SHARE * area:
+            continue
+        figure = Block("figure", box, "", _NO_STYLE, column=(box[0], box[2]))
+        blocks.insert(_place_of(box, blocks), figure)
+    return blocks
+
+
+def _place_of(box: Box, blocks: list[Block]) -> int:
+    for at, block in enumerate(blocks):
+        beside = min(box[2], block.box[2]) > max(box[0], block.box[0])
+        if beside and block.box[1] >= box[1]:
+            return at
+    return len(blocks)
+
+
+def _turned_blocks(content: PageContent) -> list[Block]:
+    """Text in another direction: neighbours in the stream make a block each."""
+    groups: list[list[Word]] = []
+    for word in content.turned_words:
+        if groups and _is_near(groups[-1][-1], word):
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return [_turned_block(group) for group in groups]
+
+
+def _is_near(a: Word, b: Word) -> bool:
+    reach = 1.5 * max(a.style.size, b.style.size)
+    across = max(a.x0, b.x0) - min(a.x1, b.x1)
+    down = max(a.y0, b.y0) - min(a.y1, b.y1)
+    return across < reach and down < reach
+
+
+def _turned_block(words: list[Word]) -> Block:
+    box = bounding_box([(word.x0, word.y0, word.x1, word.y1) for word in words])
+    return Block(
+        "text",
+        box,
+        " ".join(word.text for word in words),
+        main_style(words),
+        line_count=1,
+        column=(box[0], box[2]),
+        upright=False,
+    )

@@ -1,0 +1,262 @@
+"""One page of a PDF → its content: words, rulings, fills and images in layout space.
+
+Text that a reader of the page cannot see is left out here; text that runs in another direction
+than most is put apart.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2 as pdfium
+import pypdfium2.raw as c
+
+from rag_pipeline.parsing.pdf.layout.geometry import Box, PageContent, Ruling, Style, Word, contains
+from rag_pipeline.parsing.pdf.native.bookmarks import Entry
+from rag_pipeline.parsing.pdf.native.graphics import Graphics, GraphicsReader
+from rag_pipeline.parsing.pdf.native.page_words import RawWords, Run, TextReader
+from rag_pipeline.parsing.pdf.native.tags import tagged_headings
+from rag_pipeline.text import clean_text
+
+_UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff]")
+_SYMBOL_BULLETS = str.maketrans(
+    {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf0a8": "▪", "\uf076": "❖"}
+)
+STRIP = 20.0
+"""Points; height of the strips of a page in which doubled text is looked for."""
+NEARLY_WHITE = 0xF8
+SCAN_COVERAGE = 0.5
+"""Share of the page that images cover where invisible text is taken for an OCR layer."""
+MAX_CLEANED = 20_000
+"""Words whose cleaned spelling is remembered."""
+
+
+def read_pages(
+    pdf: pdfium.PdfDocument, *, tagged: list[Entry] | None = None
+) -> Iterator[PageContent | pdfium.PdfiumError]:
+    """Yield the content of each page, or the error where a page cannot be loaded.
+
+    Where a list is given for them, the headings that the tags of a page name are added to it.
+
+    A page stays open until the next is loaded: PDFium drops fonts that no open page uses, and
+    loading a large Asian font anew for each page takes longer than all else.
+    """
+    readers = TextReader(), GraphicsReader()
+    previous = None
+    try:
+        for index in range(len(pdf)):
+            page = c.FPDF_LoadPage(pdf.raw, index)
+            if previous:
+                c.FPDF_ClosePage(previous)
+            previous = page
+            yield (
+                _read(page, index, tagged, *readers)
+                if page
+                else pdfium.PdfiumError("the page cannot be loaded")
+            )
+    finally:
+        if previous:
+            c.FPDF_ClosePage(previous)
+
+
+def read_page(pdf: pdfium.PdfDocument, index: int) -> PageContent | pdfium.PdfiumError:
+    """Return the content of one page (from 0), or the error where it cannot be loaded."""
+    page = c.FPDF_LoadPage(pdf.raw, index)
+    if not page:
+        return pdfium.PdfiumError("the page cannot be loaded")
+    try:
+        return _read(page, index, None, TextReader(), GraphicsReader())
+    finally:
+        c.FPDF_ClosePage(page)
+
+
+def _read(
+    page: Any,
+    index: int,
+    tagged: list[Entry] | None,
+    text_reader: TextReader,
+    graphics_reader: GraphicsReader,
+) -> PageContent:
+    text_page = c.FPDFText_LoadPage(page)
+    try:
+        words = text_reader.read(text_page)
+        graphics = graphics_reader.read(page, words.text_objects)
+        if tagged is not None:
+            tagged.extend(tagged_headings(page, text_page, index + 1))
+    finally:
+        c.FPDFText_ClosePage(text_page)
+    return _page_content(page, index, words, graphics)
+
+
+def _page_content(page: Any, index: int, raw: RawWords, graphics: Graphics) -> PageContent:
+    """Turn all into layout space, and leave hidden text out."""
+    rect = c.FS_RECTF()
+    c.FPDF_GetPageBoundingBox(page, ctypes.byref(rect))
+    box = (rect.left, rect.bottom, rect.right, rect.top)
+    turns = _main_direction(raw) if any(run.turns for run in raw.distinct_runs) else 0
+    width, height = box[2] - box[0], box[3] - box[1]
+    if turns % 2:
+        width, height = height, width
+    content = PageContent(index + 1, width, height, (c.FPDFPage_GetRotation(page) - turns) % 4)
+    content.rulings = [Ruling(*_to_layout(ruling, box, turns)) for ruling in graphics.rulings]
+    content.fills = [_to_layout(fill, box, turns) for fill, _ in graphics.fills]
+    content.images = [_to_layout(image, box, turns) for image in graphics.images]
+    words = _words_of(raw, graphics, box, turns)
+    if turns == 0 and _is_plain(raw, box):
+        content.words = words
+    else:
+        _part_words(content, words, raw, graphics, box, turns)
+    _clean_texts(content)
+    if any(run.unmapped for run in raw.distinct_runs):
+        content.unmapped_characters = sum(
+            len(text) for text, run in zip(raw.texts, raw.runs, strict=True) if run.unmapped
+        )
+    return content
+
+
+def _to_layout(box: Any, page: Box, turns: int) -> Any:
+    """User space (origin at the bottom left) → a top-left space after clockwise quarter turns.
+
+    `box` is one box, or four arrays: left, bottom, right and top of many.
+    """
+    left, bottom, right, top = page
+    x0, y0, x1, y1 = box
+    if turns == 0:
+        return x0 - left, top - y1, x1 - left, top - y0
+    if turns == 1:
+        return y0 - bottom, x0 - left, y1 - bottom, x1 - left
+    if turns == 2:
+        return right - x1, y0 - bottom, right - x0, y1 - bottom
+    return top - y1, right - x1, top - y0, right - x0
+
+
+def _words_of(raw: RawWords, graphics: Graphics, page: Box, turns: int) -> list[Word]:
+    """All words of a page in layout space."""
+    styles = [run.style for run in raw.runs]
+    if graphics.repeated_text:
+        styles = _printed_styles(styles, raw.boxes, graphics.repeated_text)
+    if turns == 0:
+        top = page[3]
+        baselines = [top - run.origin[1] for run in raw.runs]
+    else:
+        baselines = [_to_layout(run.origin * 2, page, turns)[1] for run in raw.runs]
+    edges = [column.tolist() for column in _to_layout(raw.boxes.T, page, turns)]
+    columns = (baselines, raw.texts, styles, raw.positions, raw.broken, raw.glued)
+    return list(map(Word, *edges, *columns))
+
+
+def _is_plain(raw: RawWords, page: Box) -> bool:
+    """Is all text upright, visible, dark, and on the page?"""
+    for run in raw.distinct_runs:
+        if run.hidden or run.invisible or not run.upright or run.turns:
+            return False
+        if run.style.color >= NEARLY_WHITE << 16:
+            return False
+    boxes = raw.boxes
+    return bool((boxes[:, :2] >= page[:2]).all() and (boxes[:, 2:] <= page[2:]).all())
+
+
+def _clean_texts(content: PageContent) -> None:
+    """Clean what is not plain ASCII, and count characters without a Unicode value."""
+    for words in (content.words, content.turned_words):
+        page = "".join([word.text for word in words])
+        if page.isascii() and page.isprintable():
+            continue
+        for word in words:
+            text = word.text
+            if not text.isascii() or not text.isprintable():
+                word.text, unreadable = _cleaned(text)
+                content.unreadable_characters += unreadable
+
+
+@lru_cache(maxsize=MAX_CLEANED)
+def _cleaned(text: str) -> tuple[str, int]:
+    """A word without what no client can carry, and its characters without a Unicode value."""
+    text = clean_text(text.translate(_SYMBOL_BULLETS))
+    return text, len(_UNREADABLE.findall(text))
+
+
+def _part_words(
+    content: PageContent,
+    words: list[Word],
+    raw: RawWords,
+    graphics: Graphics,
+    page: Box,
+    turns: int,
+) -> None:
+    """Leave hidden words out, and put those of other directions apart."""
+    is_scan = _is_scan(raw, graphics, page)
+    for word, box, run in zip(words, raw.boxes.tolist(), raw.runs, strict=True):
+        if _is_hidden(box, run, graphics, page, is_scan):
+            content.hidden_characters += len(word.text)
+        elif run.upright and run.turns == turns:
+            content.words.append(word)
+        else:
+            content.turned_words.append(word)
+
+
+def _main_direction(raw: RawWords) -> int:
+    """Quarter turns of the direction that most characters run in."""
+    characters: Counter[int] = Counter()
+    for text, run in zip(raw.texts, raw.runs, strict=True):
+        if run.upright:
+            characters[run.turns] += len(text)
+    return characters.most_common(1)[0][0] if characters else 0
+
+
+def _is_scan(raw: RawWords, graphics: Graphics, page: Box) -> bool:
+    """Invisible text is an OCR layer where an image fills the page and most text is invisible."""
+    invisible = sum(run.invisible for run in raw.runs)
+    if not invisible:
+        return False
+    area = (page[2] - page[0]) * (page[3] - page[1])
+    covered = sum((image[2] - image[0]) * (image[3] - image[1]) for image in graphics.images)
+    return covered > SCAN_COVERAGE * area and invisible > 0.5 * len(raw.runs)
+
+
+def _is_hidden(box: list[float], run: Run, graphics: Graphics, page: Box, is_scan: bool) -> bool:
+    """Text that a reader cannot see: invisible, tiny, off the page, or white on white."""
+    if run.hidden or (run.invisible and not is_scan):
+        return True
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    if not (page[0] <= x <= page[2] and page[1] <= y <= page[3]):
+        return True
+    color = run.style.color
+    if color < NEARLY_WHITE << 16 or run.invisible or not _is_white(color):
+        return False
+    if any(contains(image, x, y) for image in graphics.images):
+        return False
+    under = [color for fill, color in graphics.fills if contains(fill, x, y, slack=1)]
+    return _is_white(under[-1]) if under else True
+
+
+def _printed_styles(
+    styles: list[Style], boxes: npt.NDArray[np.float64], doubles: list[Box]
+) -> list[Style]:
+    """The styles of words; bold where the text was printed twice."""
+    strips: dict[int, list[Box]] = {}
+    for box in doubles:
+        at = int((box[1] + box[3]) / 2 // STRIP)
+        for strip in (at - 1, at, at + 1):
+            strips.setdefault(strip, []).append(box)
+    xs = ((boxes[:, 0] + boxes[:, 2]) / 2).tolist()
+    middles = (boxes[:, 1] + boxes[:, 3]) / 2
+    ys, at_strips = middles.tolist(), (middles // STRIP).astype(int).tolist()
+    bold = {style: style._replace(bold=True) for style in set(styles)}
+    return [
+        bold[style]
+        if not style.bold and any(contains(box, x, y, slack=1) for box in strips.get(strip, ()))
+        else style
+        for style, x, y, strip in zip(styles, xs, ys, at_strips, strict=True)
+    ]
+
+
+def _is_white(color: int) -> bool:
+    return min(color >> 16, color >> 8 & 255, color & 255) >= NEARLY_WHITE

@@ -1,0 +1,393 @@
+"""The text of a page → its words, each with its box and with the style of its text object.
+
+A call into PDFium costs a fraction of a microsecond, and a page has thousands of characters. So the
+text of a page comes in one call, words are found in it as a whole, and of each word only the first
+and the last character are located. Style and baseline are asked once a text object.
+
+All boxes are in user space (origin at the bottom left): left, bottom, right, top.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import struct
+from collections import deque
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2.raw as c
+
+from rag_pipeline.parsing.pdf.layout.geometry import Style
+from rag_pipeline.parsing.pdf.native import pdfium_calls as calls
+from rag_pipeline.parsing.pdf.native.fonts import (
+    is_bold_font,
+    is_italic_font,
+    is_monospace_font,
+    plain_font_name,
+)
+from rag_pipeline.parsing.pdf.native.pdfium_calls import Address, Pointer, Slots
+
+BROKEN_HYPHEN = "\ufffe"
+"""PDFium puts it for a hyphen at the end of a line whose word goes on in the next."""
+MIN_FONT_SIZE = 1.0
+"""Text below one point is not meant to be read."""
+FILL_AND_STROKE = c.FPDF_TEXTRENDERMODE_FILL_STROKE
+CLIP_ONLY = c.FPDF_TEXTRENDERMODE_CLIP
+INVISIBLE = c.FPDF_TEXTRENDERMODE_INVISIBLE
+SAMPLE_FROM = 4
+"""Text objects from which three of a word tell its style: it is drawn character by character."""
+_NAME_LENGTH = 256
+_LOOK = struct.Struct("f4I4f")  # size, colour and opacity, matrix without its place
+_LOOK_AND_ORIGIN = struct.Struct("36s2f")
+_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_PARTS_WORDS = np.zeros(0x110000, dtype=bool)
+"""By code point: white space and NUL."""
+_PARTS_WORDS[[0, *(code for code in range(0x3001) if chr(code).isspace())]] = True
+
+
+class Run(NamedTuple):
+    """What the words of one text object share."""
+
+    style: Style
+    turns: int  # quarter turns of the text's direction, in user space
+    upright: bool  # close to an axis
+    hidden: bool
+    invisible: bool  # render mode 3: an OCR layer, or hidden
+    origin: tuple[float, float]  # a point on the baseline
+    unmapped: bool  # the font does not say which characters it draws
+
+
+class _Look(NamedTuple):
+    """The part of a run that does not change with its place."""
+
+    style: Style
+    turns: int
+    upright: bool
+    hidden: bool
+    invisible: bool
+
+
+@dataclass(slots=True)
+class RawWords:
+    """The words of a page in the order of the content stream, a column each."""
+
+    texts: list[str] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    """Index of the first character."""
+    lasts: list[int] = field(default_factory=list)
+    """Index of the last character."""
+    glued: list[bool] = field(default_factory=list)
+    """No white space stands between the word and the one before."""
+    broken: list[bool] = field(default_factory=list)
+    """The word ends with a hyphen at which the line was broken."""
+    boxes: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 4)))
+    """Left, bottom, right, top; a row a word."""
+    distinct_runs: list[Run] = field(default_factory=list)
+    text_objects: set[Address] = field(default_factory=set)
+    """Addresses of the text objects that were read."""
+
+
+class _Page:
+    """What is known of the text of one page while it is read."""
+
+    def __init__(self, text_page: Any, text: str) -> None:
+        self.pointer = calls.pointer_to(text_page)
+        self.asian = not text.isascii() and bool(_ASIAN.search(text))
+        """The page has Chinese, Japanese or Korean text."""
+        self.runs: dict[Address, Run] = {}
+        self.seen: set[Address] = set()
+        """Text objects whose characters were read, beyond those in `runs`."""
+        self.looks: dict[tuple[Address, int, bytes], _Look] = {}
+
+
+class TextReader:
+    """Reads the words of the pages of one document; holds the memory that calls write to."""
+
+    def __init__(self) -> None:
+        self.codes = np.empty(8192, dtype=np.uint16)
+        self.boxes = Slots(struct.calcsize("4f"), 1024)
+        self.styles: dict[tuple[Any, ...], Style] = {}
+        self.item = Pointer()
+        # Size, colour and matrix of a text object, side by side: what tells its look.
+        self.facts = Slots(4, 11)
+        self.size_at, *self.colors_at = self.facts.pointers[:5]
+        self.matrix_at = self.facts.pointers[5]
+        self.name = Slots(_NAME_LENGTH, 1)
+
+    def read(self, text_page: Any) -> RawWords:
+        """The words of a page."""
+        codes, text = self._text_of(text_page)
+        page = _Page(text_page, text)
+        self.facts.memory[:] = bytes(len(self.facts.memory))
+        words = RawWords()
+        if text:
+            self._split(page, words, codes, text)
+        words.distinct_runs = list(page.runs.values())
+        words.text_objects = page.seen.union(page.runs)
+        return words
+
+    def _text_of(self, text_page: Any) -> tuple[npt.NDArray[Any], str]:
+        """All characters of the page, one an index: their codes, and as a string."""
+        pointer = calls.pointer_to(text_page)
+        count = calls.text_length(pointer)
+        if count <= 0:
+            return self.codes[:0], ""
+        if count >= len(self.codes):
+            self.codes = np.empty(2 * count, dtype=np.uint16)
+        written = calls.text_of(pointer, 0, count, Pointer(self.codes.ctypes.data)) - 1
+        if written == count:
+            codes = self.codes[:count]
+            text = codes.tobytes().decode("utf-16-le", "surrogatepass")
+            if len(text) == count:
+                return codes, text
+        # Characters without a Unicode value, or beyond the basic plane, shift the indices.
+        get = c.FPDFText_GetUnicode
+        values = [get(text_page, index) for index in range(count)]
+        return np.array(values), "".join(map(chr, values))
+
+    def _split(self, page: _Page, words: RawWords, codes: npt.NDArray[Any], text: str) -> None:
+        """Split the text at white space, and where the style changes within a word."""
+        starts, lasts = word_spans(codes)
+        words.positions, words.lasts = starts, lasts
+        words.texts = [text[start : last + 1] for start, last in zip(starts, lasts, strict=True)]
+        pieces = self._assign_runs(page, words)
+        words.glued = [False] * len(words.texts)
+        by_corners = _splice(words, pieces) if pieces else []
+        words.broken = [False] * len(words.texts)
+        if BROKEN_HYPHEN in text:
+            for at in np.flatnonzero(codes[words.lasts] == ord(BROKEN_HYPHEN)).tolist():
+                words.texts[at] = words.texts[at][:-1] + "-"
+                words.broken[at] = True
+                by_corners.append(at)
+        if any(run.turns or not run.upright for run in page.runs.values()):
+            by_corners += [at for at, run in enumerate(words.runs) if run.turns or not run.upright]
+        words.boxes = self._boxes(page, words, by_corners)
+
+    def _assign_runs(self, page: _Page, words: RawWords) -> dict[int, list[_Piece]]:
+        """Give each word its run; return those of several text objects, in pieces."""
+        starts, lasts, runs = words.positions, words.lasts, page.runs
+        pieces: dict[int, list[_Piece]] = {}
+        at = 0
+        for first, group in groupby(map(calls.text_object_at, repeat(page.pointer), starts)):
+            end = at + len(list(group))
+            if not first:  # characters that PDFium made up
+                for number in range(at, end):
+                    pieces[number] = self._pieces(page, starts[number], lasts[number])
+                words.runs += [_NO_RUN] * (end - at)
+            else:
+                # The characters of an object are neighbours: only the last word may be another's.
+                last = calls.text_object_at(page.pointer, lasts[end - 1])
+                if last == first or end - at > 1:
+                    run = runs.get(first) or self._run(page, first, starts[at])
+                    words.runs += [run] * (end - at)
+                else:
+                    words.runs.append(_NO_RUN)
+                if last != first:
+                    pieces[end - 1] = self._pieces(page, starts[end - 1], lasts[end - 1])
+            at = end
+        return pieces
+
+    def _pieces(self, page: _Page, start: int, last: int) -> list[_Piece]:
+        """A word drawn by several objects: one piece a style; lines put them together again."""
+        runs = page.runs
+        indices = range(start, last + 1)
+        addresses = list(map(calls.text_object_at, repeat(page.pointer), indices))
+        page.seen.update(addresses)
+        if len(addresses) >= SAMPLE_FROM and addresses[0] and addresses[-1]:
+            # Some producers draw every character by itself: three of a word tell its style.
+            middle = len(addresses) // 2
+            sample = [
+                runs.get(addresses[at]) or self._run(page, addresses[at], start + at)
+                for at in (0, middle if addresses[middle] else 0, len(addresses) - 1)
+            ]
+            if all(one is sample[0] or _same_line(sample[0], one) for one in sample):
+                return [(sample[0], start, last)]
+        pieces: list[_Piece] = []
+        previous = 0
+        for index, address in zip(indices, addresses, strict=True):
+            if address in (previous, 0):
+                if pieces:
+                    pieces[-1] = (*pieces[-1][:2], index)
+                continue
+            previous = address
+            run = runs.get(address) or self._run(page, address, index)
+            if pieces and _same_line(pieces[-1][0], run):
+                pieces[-1] = (*pieces[-1][:2], index)
+            else:
+                pieces.append((run, index, index))
+        return pieces
+
+    def _run(self, page: _Page, address: Address, index: int) -> Run:
+        """Style and direction of a text object, asked once. `index`: one of its characters."""
+        item = self.item
+        item.value = address
+        font = calls.font_of(item)
+        mode = calls.render_mode(item)
+        calls.font_size(item, self.size_at)
+        calls.fill_color(item, *self.colors_at)
+        calls.char_matrix(page.pointer, index, self.matrix_at)
+        raw, x, y = _LOOK_AND_ORIGIN.unpack(self.facts.memory)
+        key = (font, mode, raw)
+        look = page.looks.get(key)
+        if look is None:
+            look = page.looks[key] = self._look(page, font, mode)
+        unmapped = calls.has_map_error(page.pointer, index) == 1
+        run = page.runs[address] = Run._make((*look, (x, y), unmapped))
+        return run
+
+    def _look(self, page: _Page, font: Address, mode: int) -> _Look:
+        size, red, green, blue, alpha, a, b, shear, height = _LOOK.unpack_from(self.facts.memory)
+        name, bold, italic, monospace = self._font_facts(font, page.asian)
+        upright_scale = b == 0.0 and shear == 0.0
+        size = abs(size * (height if upright_scale else math.hypot(shear, height)))
+        turns, upright = (0, True) if b == 0.0 and a > 0 else _direction(a, b)
+        slanted = abs(shear) > 0.15 * abs(height) > 0 and turns in (0, 2)
+        values = (
+            round(size, 1),
+            bold or mode == FILL_AND_STROKE,
+            italic or (slanted and upright),
+            monospace,
+            red << 16 | green << 8 | blue,
+            name,
+        )
+        # One object for equal styles, so that comparing them is fast.
+        style = self.styles.get(values) or self.styles.setdefault(values, Style(*values))
+        hidden = size < MIN_FONT_SIZE or mode == CLIP_ONLY or alpha == 0
+        return _Look(style, turns, upright, hidden, mode == INVISIBLE)
+
+    def _font_facts(self, address: Address, asian: bool) -> tuple[str, bool, bool, bool]:
+        font = Pointer(address)
+        length = calls.font_name(font, *self.name.pointers, ctypes.c_size_t(_NAME_LENGTH))
+        name = bytes(self.name.memory[: max(0, min(length, _NAME_LENGTH) - 1)])
+        return _font_style(name, calls.font_weight(font), max(0, calls.font_flags(font)), asian)
+
+    def _boxes(
+        self, page: _Page, words: RawWords, by_corners: list[int]
+    ) -> npt.NDArray[np.float64]:
+        """Boxes of words from those of their first and last characters.
+
+        Words in `by_corners` (turned, askew) reach over both; in all others the first character
+        gives the height.
+        """
+        first = self._character_boxes(page, words.positions)
+        several = [
+            at
+            for at, (start, last) in enumerate(zip(words.positions, words.lasts, strict=True))
+            if start != last
+        ]
+        last = first.copy()
+        last[several] = self._character_boxes(page, [words.lasts[at] for at in several])
+        boxes = first.copy()
+        from_left = last[:, 2] >= first[:, 2]
+        boxes[:, 2] = np.maximum(first[:, 2], last[:, 2])
+        boxes[:, 0] = np.where(from_left, first[:, 0], np.minimum(first[:, 0], last[:, 0]))
+        if by_corners:
+            boxes[by_corners, :2] = np.minimum(first[by_corners, :2], last[by_corners, :2])
+            boxes[by_corners, 2:] = np.maximum(first[by_corners, 2:], last[by_corners, 2:])
+        return boxes
+
+    def _character_boxes(self, page: _Page, indices: list[int]) -> npt.NDArray[np.float64]:
+        """Left, bottom, right, top of characters; a row each."""
+        if len(indices) > len(self.boxes):
+            self.boxes = Slots(self.boxes.size, 2 * len(indices))
+        asked = map(calls.loose_char_box, repeat(page.pointer), indices, self.boxes.pointers)
+        deque(asked, maxlen=0)  # runs through them
+        found = np.frombuffer(self.boxes.memory, dtype=np.float32, count=4 * len(indices))
+        left, top, right, bottom = found.reshape(-1, 4).T  # as PDFium writes them
+        return np.stack([left, bottom, right, top], axis=1).astype(np.float64)
+
+
+_Piece = tuple[Run, int, int]
+"""A run, and the indices of the first and last character that it draws of a word."""
+_NO_RUN = Run(Style(0.0, False, False, False, 0, ""), 0, True, True, False, (0.0, 0.0), False)
+"""Holds the place of a run until the pieces of a word are known."""
+
+
+def word_spans(codes: npt.NDArray[Any]) -> tuple[list[int], list[int]]:
+    """Indices of the first and last characters of words: what white space parts.
+
+    A hyphen that breaks a word ends it.
+
+    >>> word_spans(np.array([ord(one) for one in " an oil"]))
+    ([1, 4], [2, 6])
+    """
+    inside = ~_PARTS_WORDS[codes]
+    ends_here = codes == ord(BROKEN_HYPHEN)
+    borders = ~inside | ends_here
+    starts, lasts = inside.copy(), inside
+    starts[1:] &= borders[:-1]
+    lasts[:-1] &= ends_here[:-1] | ~inside[1:]
+    return np.flatnonzero(starts).tolist(), np.flatnonzero(lasts).tolist()
+
+
+def _splice(words: RawWords, pieces: dict[int, list[_Piece]]) -> list[int]:
+    """Put the pieces of words, by ascending number, in the place of each.
+
+    Returns the numbers of the pieces.
+    """
+    texts, runs, positions, lasts = words.texts, words.runs, words.positions, words.lasts
+    words.texts, words.runs, words.positions, words.lasts, words.glued = [], [], [], [], []
+    numbers: list[int] = []
+
+    def keep(done: int, end: int) -> None:
+        words.texts += texts[done:end]
+        words.runs += runs[done:end]
+        words.positions += positions[done:end]
+        words.lasts += lasts[done:end]
+        words.glued += [False] * (end - done)
+
+    done = 0
+    for at, found in pieces.items():
+        keep(done, at)
+        done, start = at + 1, positions[at]
+        for number, (run, first, last) in enumerate(found):
+            numbers.append(len(words.texts))
+            words.texts.append(texts[at][first - start : last + 1 - start])
+            words.runs.append(run)
+            words.positions.append(first)
+            words.lasts.append(last)
+            words.glued.append(number > 0)
+    keep(done, len(texts))
+    return numbers
+
+
+@lru_cache(maxsize=4096)
+def _font_style(
+    raw_name: bytes, weight: int, flags: int, asian: bool
+) -> tuple[str, bool, bool, bool]:
+    """Plain name, bold, italic, fixed width."""
+    name = plain_font_name(raw_name.decode("utf-8", "replace"))
+    return (
+        name,
+        is_bold_font(name, weight, flags),
+        is_italic_font(name, flags),
+        is_monospace_font(name, flags, asian=asian),
+    )
+
+
+def _direction(a: float, b: float) -> tuple[int, bool]:
+    """Quarter turns of a text direction, and whether it is close to an axis.
+
+    >>> _direction(1, 0), _direction(0, 1), _direction(-1, 0), _direction(0.7, 0.7)
+    ((0, True), (1, True), (2, True), (0, False))
+    """
+    turns = round(math.atan2(b, a) / (math.pi / 2)) % 4
+    straight = max(abs(a), abs(b)) > 12 * min(abs(a), abs(b))
+    return turns, straight
+
+
+def _same_line(a: Run, b: Run) -> bool:
+    return (
+        a.style is b.style
+        and a.turns == b.turns == 0
+        and abs(a.origin[1] - b.origin[1]) < 0.1
+        and b.origin[0] > a.origin[0]
+        and a[3:5] == b[3:5]
+    )

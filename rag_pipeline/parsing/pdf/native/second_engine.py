@@ -1,0 +1,106 @@
+"""A second reader for pages whose fonts do not say which characters they draw.
+
+Without a `ToUnicode` table PDFium guesses, and Asian text becomes other, wrong letters. `pdf-oxide`
+(optional) looks the glyphs up in the embedded font itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+from rag_pipeline.parsing.pdf.layout.geometry import PageContent, Style, Word
+from rag_pipeline.parsing.pdf.native.fonts import is_monospace_font, plain_font_name
+from rag_pipeline.text import clean_text
+
+HINT = "install pdf-oxide (pip install 'rag-pipeline[fonts]') to read them"
+MIN_UNMAPPED = 0.2
+"""Share of a page's characters without a mapping from which the second engine is asked."""
+MAX_WRONG = 0.1
+"""Share of private or replacement characters up to which its answer is better than none."""
+_WRONG = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08]")
+
+
+class SecondEngine:
+    """Reads single pages of one file by `pdf-oxide`, opened at the first need."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.pages_read: list[int] = []
+        self.pages_left: list[int] = []
+        self.is_installed = True
+        self._is_tried = False
+        self._document: Any = None
+
+    def mend(self, content: PageContent) -> None:
+        """Replace the words of a page where too many characters have no mapping.
+
+        Where the engine is not installed or does no better, the page stays as it is.
+        """
+        if not content.unmapped_characters:
+            return
+        total = sum(len(word.text) for word in content.words)
+        if not total or content.unmapped_characters < MIN_UNMAPPED * total:
+            return
+        words = self._words(content) if content.quarter_turns == 0 else []
+        text = "".join(word.text for word in words)
+        if text and len(_WRONG.findall(text)) <= MAX_WRONG * len(text):
+            content.words = words
+            content.unreadable_characters = 0
+            self.pages_read.append(content.number)
+        else:
+            self.pages_left.append(content.number)
+
+    def _words(self, content: PageContent) -> list[Word]:
+        try:
+            if not self._is_tried:
+                self._is_tried = True
+                engine = importlib.import_module("pdf_oxide")
+                self._document = engine.PdfDocument(str(self.path))
+            if self._document is None:
+                return []
+            found = self._document.extract_words(content.number - 1)
+        except ImportError:
+            self.is_installed = False
+            return []
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException:  # a panic of the engine is no `Exception`
+            return []
+        return [
+            _word(item, position, content.height)
+            for position, item in enumerate(found)
+            if item.text.strip()
+        ]
+
+    def warnings(self) -> list[str]:
+        """What was done, in words."""
+        found = []
+        if self.pages_read:
+            found.append(f"{len(self.pages_read)} pages with unmapped fonts read by pdf-oxide")
+        if self.pages_left:
+            hint = "" if self.is_installed else f"; {HINT}"
+            found.append(f"{len(self.pages_left)} pages with unmapped fonts may be garbled{hint}")
+        return found
+
+
+def _word(item: Any, position: int, height: float) -> Word:
+    """A word of the engine (left, bottom, width, height) in layout space."""
+    left, bottom, width, tall = item.bbox
+    name = plain_font_name(item.font_name or "")
+    style = Style(
+        round(item.font_size, 1),
+        bool(item.is_bold),
+        bool(item.is_italic),
+        is_monospace_font(name, 0),
+        0,
+        name,
+    )
+    # The engine gives no baseline; descenders take about a fifth of the size.
+    baseline = height - bottom - 0.2 * item.font_size
+    top = height - bottom - tall
+    return Word(
+        left, top, left + width, height - bottom, baseline, clean_text(item.text), style, position
+    )

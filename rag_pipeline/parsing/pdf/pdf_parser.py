@@ -1,0 +1,218 @@
+"""A PDF → its blocks frame, or one clear error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pypdfium2 as pdfium
+
+from rag_pipeline.errors import NoTextError
+from rag_pipeline.frames import Blocks, check
+from rag_pipeline.parsing.contract import ParsedDocument
+from rag_pipeline.parsing.file_limits import active_content, check_pages
+from rag_pipeline.parsing.pdf.layout.geometry import PageContent
+from rag_pipeline.parsing.pdf.layout.joining import deciding_words, mend_breaks
+from rag_pipeline.parsing.pdf.layout.page_layout import page_blocks
+from rag_pipeline.parsing.pdf.layout.paragraphs import Block
+from rag_pipeline.parsing.pdf.native.bookmarks import Entry, add_level_hints, read_outline
+from rag_pipeline.parsing.pdf.native.page_content import read_pages
+from rag_pipeline.parsing.pdf.native.pdf_opening import is_cut_short, open_pdf, title_of
+from rag_pipeline.parsing.pdf.native.second_engine import SecondEngine
+from rag_pipeline.parsing.pdf.native.tags import is_tagged, sensible_headings
+from rag_pipeline.parsing.pdf.ocr.tesseract import PageOcr, confidence_in
+from rag_pipeline.settings import ParsingSettings
+from rag_pipeline.text import detect_language
+
+_LANGUAGE_SAMPLE = 40_000
+
+
+def parse_pdf(
+    path: Path, settings: ParsingSettings, *, document: str | None = None
+) -> ParsedDocument:
+    """Read a PDF into a blocks frame, in reading order.
+
+    Raises `EmptyFileError`, `NotAPdfError`, `EncryptedPdfError`, `DamagedPdfError` (also where no
+    page can be loaded), `UnsafeFileError` (too many pages) or `NoTextError`; each names `document`
+    (by default the file's name).
+    """
+    path = Path(path)
+    name = document or path.name
+    warnings: list[str] = []
+    rows = _Rows()
+    second = SecondEngine(path)
+    ocr = PageOcr(settings.ocr)
+    with open_pdf(path, name) as pdf:
+        page_count = len(pdf)
+        check_pages(page_count, settings, name)
+        outline = [] if settings.ignore_outline else read_outline(pdf)
+        has_tags = not (outline or settings.ignore_outline) and is_tagged(pdf)
+        tagged: list[Entry] | None = [] if has_tags else None
+        title = title_of(pdf)
+        if is_cut_short(path):
+            warnings.append("the file's end is missing; the text may be incomplete")
+        warnings.extend(active_content(pdf))
+        for number, content in enumerate(read_pages(pdf, tagged=tagged), start=1):
+            if isinstance(content, pdfium.PdfiumError):
+                rows.failed.append(number)
+            else:
+                second.mend(content)
+                ocr.mend(pdf, content, rows.sample)
+                rows.add_page(content, page_blocks(content))
+    if not rows.has_text():
+        raise NoTextError(
+            f"none of its {page_count} pages has text that can be read"
+            + (" (images only)" if rows.pages_with_images else ""),
+            document=name,
+            hint=ocr.hint(),
+        )
+    warnings.extend([*rows.warnings(), *second.warnings(), *ocr.warnings()])
+    blocks, language = rows.frame()
+    if outline:
+        blocks, share = add_level_hints(blocks, outline, settings.outline_min_agreement)
+        if share < settings.outline_min_agreement:
+            warnings.append(f"bookmarks ignored: {share:.0%} of their titles stand in the text")
+    elif tagged:
+        blocks, _ = add_level_hints(
+            blocks, sensible_headings(tagged), settings.outline_min_agreement
+        )
+    return ParsedDocument(blocks, page_count, title, language, warnings)
+
+
+class _Rows:
+    """Rows of the blocks frame, filled page by page."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Any, ...]] = []
+        self.texts: list[str] = []
+        self.failed: list[int] = []
+        self.silent_pages: list[int] = []
+        self.pages_with_images = 0
+        self.hidden = 0
+        self.unreadable = 0
+
+    def add_page(self, content: PageContent, blocks: list[Block]) -> None:
+        """Append the blocks of a page."""
+        if not any(block.text for block in blocks):
+            self.silent_pages.append(content.number)
+        self.pages_with_images += bool(content.images)
+        self.hidden += content.hidden_characters
+        self.unreadable += content.unreadable_characters
+        for block in blocks:
+            self._add(content, block)
+
+    def _add(self, content: PageContent, block: Block) -> None:
+        x0, y0, x1, y1 = content.seen_box(block.box)
+        width = content.width or 1.0
+        values = (
+            content.number,
+            x0,
+            y0,
+            x1,
+            y1,
+            block.text,
+            block.kind,
+            block.style.size,
+            block.style.bold,
+            block.style.monospace,
+            block.cells,
+            block.spans,
+            block.style.italic,
+            block.style.color,
+            block.style.font,
+            block.line_count,
+            block.indent,
+            block.column[0] / width,
+            block.column[1] / width,
+            block.bold_lead,
+            block.upright,
+            content.width,
+            content.height,
+            confidence_in(content, block.box),
+        )
+        self.rows.append(values)
+        self.texts.append(block.text)
+
+    def sample(self) -> str:
+        """Some of the text up to here, to tell the language from."""
+        return _sample(self.texts)
+
+    def has_text(self) -> bool:
+        """Is there a block with text?"""
+        return any(self.texts)
+
+    def warnings(self) -> list[str]:
+        """What went unread, in words."""
+        found = []
+        if self.failed:
+            found.append(f"{_pages(self.failed)} cannot be loaded")
+        if self.silent_pages and self.pages_with_images:
+            found.append(f"{_pages(self.silent_pages)} without text (images or blank)")
+        if self.hidden:
+            found.append(f"{self.hidden} characters of hidden text were left out")
+        if self.unreadable:
+            found.append(f"{self.unreadable} characters have no Unicode value in their font")
+        return found
+
+    def frame(self) -> tuple[pd.DataFrame, str]:
+        """The checked blocks frame and the document's language."""
+        columns = dict(zip(COLUMNS, map(list, zip(*self.rows, strict=True)), strict=True))
+        vocabulary = deciding_words(self.texts)
+        columns["text"] = [
+            text if kind == "code" else mend_breaks(text, vocabulary)
+            for text, kind in zip(self.texts, columns["kind"], strict=True)
+        ]
+        language = detect_language(_sample(columns["text"]))
+        frame = pd.DataFrame(columns)
+        frame.insert(0, "block_index", range(len(frame)))
+        frame["level_hint"] = pd.array([None] * len(frame), dtype="Int64")
+        frame["language"] = language
+        return check(frame, Blocks), language
+
+
+COLUMNS = (
+    "page_number",
+    "x0",
+    "y0",
+    "x1",
+    "y1",
+    "text",
+    "kind",
+    "font_size",
+    "is_bold",
+    "is_monospace",
+    "table_cells",
+    "table_spans",
+    "is_italic",
+    "color",
+    "font_name",
+    "line_count",
+    "indent",
+    "column_x0",
+    "column_x1",
+    "bold_lead",
+    "is_upright",
+    "page_width",
+    "page_height",
+    "confidence",
+)
+"""Columns that the local parser fills page by page; those after `table_cells` are its own."""
+
+
+def _sample(texts: list[str]) -> str:
+    """Text from the middle of the document: front matter is often in another language."""
+    start = len(texts) // 4
+    parts: list[str] = []
+    length = 0
+    for text in [*texts[start:], *texts[:start]]:
+        parts.append(text)
+        length += len(text)
+        if length > _LANGUAGE_SAMPLE:
+            break
+    return "\n".join(parts)
+
+
+def _pages(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
+    return f"page {shown}" if len(numbers) == 1 else f"{len(numbers)} pages ({shown})"

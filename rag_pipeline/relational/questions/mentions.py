@@ -1,0 +1,121 @@
+"""Nouns of a question to tables and columns of a schema, by their concepts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.relational.questions.pieces import Piece
+from rag_pipeline.relational.schema.table_schema import Schema
+
+MODIFIERS = frozenset({"unit", "in", "on", "of", "per", "list", "the", "number", "us"})
+"""Words of a column's name that say nothing of what it holds, while another word is left."""
+Place = tuple[str, str]
+"""A table and a column of it."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Some nouns in a row that name one thing."""
+
+    concepts: tuple[str, ...]
+    start: int
+    """Index of its first piece."""
+    end: int
+    table: str | None = None
+    columns: tuple[Place, ...] = field(default=())
+    """Columns with just these concepts."""
+
+    @property
+    def text(self) -> str:
+        """Its concepts, for messages."""
+        return " ".join(self.concepts)
+
+
+def phrases(schema: Schema) -> dict[str, list[str]]:
+    """Return columns that are called by a phrase with a small word in it: `out_of_print`.
+
+    Its words alone name something else; a phrase of two columns names none.
+    """
+    found: dict[str, list[str]] = {}
+    for table in schema.tables.values():
+        for column in table.table.columns:
+            words = schema.lexicon.shown(column.name, "en").split()
+            if set(words[1:-1]) & MODIFIERS:
+                found.setdefault(" ".join(words), []).append(f"{table.name}.{column.name}")
+    return {names[0]: [phrase] for phrase, names in found.items() if len(names) == 1}
+
+
+class Namer:
+    """Finds what nouns name in one schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._tables: dict[tuple[str, ...], list[str]] = {}
+        self.words: dict[Place, frozenset[str]] = {}
+        """What a column's name says, without modifiers and without its table's name."""
+        for table in schema.tables.values():
+            self._tables.setdefault(table.concepts, []).append(table.name)
+            for column in table.table.columns:
+                words = set(schema.lexicon.name_concepts(column.name))
+                own = words - MODIFIERS or words
+                self.words[table.name, column.name] = frozenset(own - set(table.concepts) or own)
+
+        self._own: dict[tuple[str, ...], tuple[Place, ...]] = {}
+        for name in (*phrases(schema), *schema.lexicon.own_words):
+            owner, _, column_name = name.partition(".")
+            if (owner, column_name) in self.words:
+                self._own[(name,)] = ((owner, column_name),)
+            elif name in schema.tables:
+                self._tables[(name,)] = [name]
+            else:
+                raise SettingsError(
+                    f"relational words: the database has no {name}",
+                    hint="write a table, or table.column",
+                )
+
+    def mentions(self, pieces: Sequence[Piece]) -> list[Mention]:
+        """Return every mention, in order; nouns that name nothing alone have no table or column."""
+        found: list[Mention] = []
+        index = 0
+        while index < len(pieces):
+            if pieces[index].kind != "noun":
+                index += 1
+                continue
+            end = index
+            while end < len(pieces) and pieces[end].kind == "noun":
+                end += 1
+            found += self._run(pieces, index, end)
+            index = end
+        return found
+
+    def _run(self, pieces: Sequence[Piece], start: int, end: int) -> list[Mention]:
+        found = []
+        while start < end:
+            for stop in range(end, start, -1):
+                concepts = tuple(piece.value for piece in pieces[start:stop])
+                mention = self._named(concepts, start, stop)
+                if mention is not None or stop == start + 1:
+                    found.append(mention or Mention(concepts, start, stop))
+                    start = stop
+                    break
+        return found
+
+    def _named(self, concepts: tuple[str, ...], start: int, end: int) -> Mention | None:
+        tables = self._tables.get(concepts, [])
+        if len(tables) == 1:
+            return Mention(concepts, start, end, tables[0], self.with_words(concepts))
+        columns = self._own.get(concepts) or self.with_words(concepts)
+        return Mention(concepts, start, end, None, columns) if columns else None
+
+    def with_words(
+        self, concepts: Collection[str], hints: Collection[str] = ()
+    ) -> tuple[Place, ...]:
+        """Return the columns that have all these words and, beyond them, only some of `hints`."""
+        wanted = set(concepts)
+        return tuple(
+            place
+            for place, words in self.words.items()
+            if wanted <= words and words - wanted <= set(hints)
+        )

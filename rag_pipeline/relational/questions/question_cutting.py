@@ -1,0 +1,75 @@
+"""Questions cut into pieces by the words of one schema and the values of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from rag_pipeline.relational.questions.lexicon import units
+from rag_pipeline.relational.questions.mentions import Namer, phrases
+from rag_pipeline.relational.questions.named_values import FoundValue, find_values
+from rag_pipeline.relational.questions.pieces import (
+    MAX_UNITS,
+    Cutter,
+    Piece,
+    candidate_spans,
+    cut_units,
+)
+from rag_pipeline.relational.schema.table_schema import Schema
+from rag_pipeline.text import clean_text, one_line
+
+
+@dataclass(frozen=True)
+class CutQuestion:
+    """The pieces of a question, and what the data has of them."""
+
+    pieces: Sequence[Piece]
+    values: Mapping[tuple[int, int], list[FoundValue]]
+    """Values of the data, by their first unit and the one behind."""
+
+
+class QuestionReader:
+    """Cuts questions about one schema; made once, since its words take long to gather."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.namer = Namer(schema)
+        self._cutter = _cutter(schema)
+
+    def read(self, connection: Connection, question: str) -> CutQuestion | None:
+        """Look a question up in the data and cut it; None where it is empty, or too long."""
+        cleaned = one_line(clean_text(question))
+        parts = cut_units(cleaned)
+        if not parts or len(parts) > MAX_UNITS:
+            return None
+        values = find_values(connection, self.schema, candidate_spans(cleaned, parts))
+        return CutQuestion(self._cutter.cut(cleaned, parts, values), values)
+
+
+def _cutter(schema: Schema) -> Cutter:
+    present = {word for table in schema.tables.values() for word in table.concepts}
+    named = present | {
+        word
+        for table in schema.tables.values()
+        for column in table.table.columns
+        for word in schema.lexicon.name_concepts(column.name)
+    }
+    own = _own_words(schema)
+    return Cutter(schema.lexicon, own, present, named | set(own.values()))
+
+
+def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
+    """Words of the schema's names that the lexicon does not know, and those of its owner."""
+    known = set(schema.lexicon.nouns)
+    found: dict[tuple[str, ...], str] = {}
+    for table in schema.tables.values():
+        names = [table.name, *(column.name for column in table.table.columns)]
+        for name in names:
+            for concept in schema.lexicon.name_concepts(name):
+                if concept not in known and len(concept) > 2:
+                    found[units(concept)] = concept
+    for key, forms in {**phrases(schema), **schema.lexicon.own_words}.items():
+        found |= dict.fromkeys(map(units, forms), key)
+    return found

@@ -1,0 +1,206 @@
+"""Root rows to chunks: a chunk an entity, a chunk a child, or a summary with a chunk a child."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+
+from rag_pipeline.chunking import content_hash, embedded_text
+from rag_pipeline.frames import SECTION, TRAIL_SEPARATOR, Chunks, check
+from rag_pipeline.relational.rows.row_reading import Record
+from rag_pipeline.relational.rows.row_text import Renderer
+from rag_pipeline.relational.rows.row_views import Group, View, key_text, keys_of, shown
+from rag_pipeline.relational.schema.table_schema import Schema, is_flag, is_text
+from rag_pipeline.settings import RelationalSettings
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+MAX_CATEGORY_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class EntityChunks:
+    """The chunks of one root row; `sections` are parents, read with their children."""
+
+    record: Record
+    title: str
+    chunks: pd.DataFrame
+    sections: pd.DataFrame
+    texts: list[str] = field(repr=False)
+    """What is embedded and indexed, a text a chunk."""
+
+
+@dataclass
+class _Draft:
+    trail: str
+    content: str
+    metadata: dict[str, Any]
+    parent: bool = False
+    parent_index: int | None = None
+    index: int = 0
+
+    @property
+    def text(self) -> str:
+        """What is embedded and indexed."""
+        return embedded_text(self.trail, None, self.content)
+
+
+class Chunker:
+    """Makes the chunks of root rows, by the source's strategy."""
+
+    def __init__(
+        self,
+        settings: RelationalSettings,
+        schema: Schema,
+        renderer: Renderer,
+        count_tokens: CountTokens,
+    ) -> None:
+        self._settings = settings
+        self._schema = schema
+        self._renderer = renderer
+        self._count_tokens = count_tokens
+
+    def chunks_of(self, entities: Sequence[View]) -> list[EntityChunks]:
+        """Return the chunks of some root rows, made and checked together."""
+        drafts = [self._drafts(entity) for entity in entities]
+        frame = self._frame([draft for own in drafts for draft in own])
+        is_parent = (frame["kind"] == SECTION).to_numpy()
+        found, begin = [], 0
+        for entity, own in zip(entities, drafts, strict=True):
+            end = begin + len(own)
+            part, parents = frame.iloc[begin:end], is_parent[begin:end]
+            searched = [draft.text for draft in own if not draft.parent]
+            has_parents = bool(parents.any())
+            found.append(
+                EntityChunks(
+                    entity.record,
+                    entity.label,
+                    part[~parents] if has_parents else part,
+                    part[parents] if has_parents else part.iloc[:0],
+                    searched,
+                )
+            )
+            begin = end
+        return found
+
+    def _drafts(self, entity: View) -> list[_Draft]:
+        trail = f"{entity.name}{TRAIL_SEPARATOR}{entity.label}"
+        strategy = self._settings.strategy
+        if strategy in ("auto", "entity") or not any(group.rows for group in entity.groups):
+            whole = _Draft(trail, self._renderer.whole(entity), self._metadata(entity.record))
+            if strategy != "auto" or not entity.size or self._fits(whole):
+                return [whole]
+        size = 1 if strategy == "child" else self._settings.children_per_chunk
+        drafts = self._children(entity, trail, size)
+        if strategy != "child":
+            summary = self._renderer.summary(entity)
+            drafts.insert(0, _Draft(trail, summary, self._metadata(entity.record)))
+            for draft in drafts[1:]:
+                draft.parent_index = len(drafts)
+            drafts.append(_Draft(trail, summary, {}, parent=True))
+        for index, draft in enumerate(drafts):
+            draft.index = index
+        return drafts
+
+    def _fits(self, draft: _Draft) -> bool:
+        # Counting is slow next to this: a token has at least one character, and seldom over eight.
+        length = len(draft.content)
+        if length <= self._settings.token_budget:
+            return True
+        if length > 12 * self._settings.token_budget:
+            return False
+        return self._count_tokens([draft.content])[0] <= self._settings.token_budget
+
+    def _children(self, entity: View, trail: str, size: int) -> list[_Draft]:
+        """Return a draft for every `size` children: a changed one changes one chunk only."""
+        drafts = []
+        for group in entity.groups:
+            for begin in range(0, len(group.rows), size):
+                rows = group.rows[begin : begin + size]
+                ends = rows[0].label if len(rows) == 1 else f"{rows[0].label} – {rows[-1].label}"
+                positions = range(begin + 1, begin + len(rows) + 1)
+                drafts.append(
+                    _Draft(
+                        f"{trail}{TRAIL_SEPARATOR}{group.name} {ends}",
+                        self._renderer.rows(entity, group, positions),
+                        self._child_metadata(entity, group, rows, begin + 1),
+                    )
+                )
+        return drafts
+
+    def _metadata(self, record: Record) -> dict[str, Any]:
+        """Keys of every row in the chunk, typed columns to filter by, and counts of children."""
+        values: dict[str, Any] = {}
+        table = self._schema.tables[record.table]
+        for name, value in record.values.items():
+            column = table.column(name)
+            if value is None:
+                continue
+            if is_flag(column):
+                values[name] = bool(value)
+            elif is_text(column):
+                text = shown(value)
+                if text and len(text) <= MAX_CATEGORY_CHARACTERS:
+                    values[name] = text
+            elif isinstance(value, Decimal):
+                values[name] = float(value)
+            elif isinstance(value, int | float | str):
+                values[name] = value
+        return {
+            "relational": self._settings.name,
+            "table": record.table,
+            "key": key_text(record.key),
+            "values": values,
+            "keys": keys_of(record),
+            "counts": {name: len(rows) for name, rows in record.children.items()},
+        }
+
+    def _child_metadata(
+        self, entity: View, group: Group, rows: Sequence[View], position: int
+    ) -> dict[str, Any]:
+        root = entity.record
+        if len(rows) == 1:
+            metadata = self._metadata(rows[0].record)
+        else:
+            metadata = {"relational": self._settings.name, "table": rows[0].record.table}
+        keys: dict[str, dict[str, None]] = {root.table: {key_text(root.key): None}}
+        for row in rows:
+            for table, found in keys_of(row.record).items():
+                keys.setdefault(table, {}).update(dict.fromkeys(found))
+        return metadata | {
+            "keys": {table: list(found) for table, found in keys.items()},
+            "parent": {"table": root.table, "key": key_text(root.key)},
+            "position": position,
+            "of": len(group.rows),
+        }
+
+    def _frame(self, drafts: Sequence[_Draft]) -> pd.DataFrame:
+        texts = [draft.text for draft in drafts]
+        count = len(drafts)
+        frame = check(
+            pd.DataFrame(
+                {
+                    "chunk_index": range(count),
+                    "parent_index": pd.array(
+                        [draft.parent_index for draft in drafts], dtype="Int64"
+                    ),
+                    "kind": [SECTION if draft.parent else "text" for draft in drafts],
+                    "breadcrumb_trail": [draft.trail for draft in drafts],
+                    "content": [draft.content for draft in drafts],
+                    "context": pd.Series([None] * count, dtype=object),
+                    "token_count": self._count_tokens(texts),
+                    "page_start": 1,
+                    "page_end": 1,
+                    "regions": [[] for _ in drafts],
+                    "content_hash": [content_hash(text) for text in texts],
+                    "metadata": [draft.metadata for draft in drafts],
+                }
+            ),
+            Chunks,
+        )
+        # Each row's chunks have numbers of their own; all together they were checked as one frame.
+        frame["chunk_index"] = [draft.index for draft in drafts]
+        return frame

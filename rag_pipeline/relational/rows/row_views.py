@@ -1,0 +1,246 @@
+"""Records as a template sees them: names that people read, values as text, sums, groups."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import Column
+
+from rag_pipeline.relational.rows.row_reading import Record
+from rag_pipeline.relational.schema.amounts_of_tables import LineAmount, line_amounts
+from rag_pipeline.relational.schema.table_schema import Schema, is_date, is_flag, is_text
+from rag_pipeline.text import clean_text, one_line
+
+MAX_VALUE_CHARACTERS = 2_000
+STATE_WORDS = frozenset({"status", "state", "grade", "type", "reason", "return", "result"})
+"""Last words of columns whose values are counted in a group's head."""
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column's name as shown, and its value as text."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of one table below a row."""
+
+    name: str
+    rows: list[View]
+    sums: list[Field]
+    """First and last of each date; how many are in which state; the whole amount, where lines have
+    a price and a quantity."""
+    named: list[Field]
+    """What the rows name, by how many of them: `Rotor (3), Gasket`."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A row, ready to be shown."""
+
+    name: str
+    """What its table is called."""
+    label: str
+    fields: list[Field]
+    named: list[Field]
+    groups: list[Group]
+    record: Record = field(repr=False)
+
+    @cached_property
+    def size(self) -> int:
+        """Rows below it."""
+        return sum(len(g.rows) + sum(row.size for row in g.rows) for g in self.groups)
+
+
+class Viewer:
+    """Turns records into views, in one language."""
+
+    def __init__(self, schema: Schema, language: str) -> None:
+        self._schema = schema
+        self._language = language
+        self._amounts = line_amounts(schema)
+
+    def view(self, record: Record) -> View:
+        """Return the view of a root record. Values that rows repeat of it are left out of them."""
+        repeated = {text for v in record.values.values() if len(text := shown(v)) > 3}
+        return self._view(record, frozenset(), frozenset(repeated))
+
+    def _view(self, record: Record, hidden: frozenset[str], repeated: frozenset[str]) -> View:
+        table = self._schema.tables[record.table]
+        label = self.label(record)
+        fields = [
+            Field(self.name(name), text)
+            for name, value in record.values.items()
+            if (text := shown(_flagged(table.column(name), value)))
+            and text not in hidden
+            and not _is_label(text, label)
+        ]
+        below = hidden | repeated
+        groups = [
+            self._group(name, records, below)
+            for name, records in record.children.items()
+            if records
+        ]
+        amount = self._amounts.get(table.name)
+        if amount is not None and (total := amount.of(record.values)) is not None:
+            fields.append(Field(self.name("amount"), shown(total)))
+        return View(self.name(table.name), label, fields, self._named(record), groups, record)
+
+    def _group(self, table: str, records: list[Record], hidden: frozenset[str]) -> Group:
+        rows = [self._view(record, hidden, frozenset()) for record in records]
+        sums = []
+        for column in self._schema.tables[table].table.columns:
+            if is_date(column):
+                dates = sorted(shown(v) for r in records if (v := r.values.get(column.name)))
+                if dates:
+                    ends = dates[0] if dates[0] == dates[-1] else f"{dates[0]} – {dates[-1]}"
+                    sums.append(Field(self.name(column.name), ends))
+            elif found := self._states(column, records):
+                sums.append(Field(self.name(column.name), found))
+        total = amount_below(records, self._amounts)
+        if total is not None:
+            sums.append(Field(self.name("amount"), shown(total)))
+        return Group(self.name(table), rows, sums, self._tally(records))
+
+    def _states(self, column: Column[object], records: Sequence[Record]) -> str:
+        """Return how many rows are in which state: `returned (2), shipped (5)`, or `2 / 7`."""
+        values = [_flagged(column, record.values.get(column.name)) for record in records]
+        if is_flag(column):
+            known = [value for value in values if isinstance(value, bool)]
+            return f"{sum(known)} / {len(known)}" if known else ""
+        words = self._schema.lexicon.name_concepts(column.name)
+        if len(records) < 2 or words[-1] not in STATE_WORDS or not is_text(column):
+            return ""
+        return _counted(Counter(shown(value) for value in values if value is not None))
+
+    def _named(self, record: Record) -> list[Field]:
+        return [
+            Field(self.name(named.table), self._called(named))
+            for named in record.references.values()
+        ]
+
+    def _called(self, record: Record) -> str:
+        above = "; ".join(
+            f"{self.name(named.table)} {self._called(named)}"
+            for named in record.references.values()
+        )
+        label = self.label(record)
+        return f"{label} ({above})" if above else label
+
+    def _tally(self, records: Sequence[Record]) -> list[Field]:
+        counts: dict[str, Counter[str]] = {}
+        for record in records:
+            for named in _all_named(record):
+                counts.setdefault(named.table, Counter())[self.label(named)] += 1
+        return [Field(self.name(table), _counted(tally)) for table, tally in counts.items()]
+
+    def label(self, record: Record) -> str:
+        """Return what a person calls a row: its name, or its key."""
+        table = self._schema.tables[record.table]
+        words = [shown(record.values.get(name)) for name in table.label]
+        if table.label == table.key:
+            words = [shown(value) for value in record.key]
+        words += [
+            text
+            for name, value in record.values.items()
+            if name not in table.label and name not in table.key and not record.children
+            if _DATE.match(text := shown(value)) and len(record.values) <= 2
+        ]
+        return " ".join(word for word in words if word) or " ".join(map(shown, record.key))
+
+    def name(self, identifier: str) -> str:
+        """Return what a table or column is called."""
+        return self._schema.lexicon.shown(identifier, self._language)
+
+
+def amount_below(records: Sequence[Record], amounts: dict[str, LineAmount]) -> Decimal | None:
+    """Add up the amounts of all lines at or below some rows; None where there are none."""
+    found = [
+        total
+        for record in _everything(records)
+        if record.table in amounts
+        if (total := amounts[record.table].of(record.values)) is not None
+    ]
+    return sum(found, Decimal(0)) if found else None
+
+
+def _everything(records: Sequence[Record]) -> Iterator[Record]:
+    for record in records:
+        yield record
+        for below in record.children.values():
+            yield from _everything(below)
+
+
+def _all_named(record: Record) -> Iterator[Record]:
+    """Yield every row that a row, or one below it, names; upwards too."""
+    for named in record.references.values():
+        yield named
+        yield from _all_named(named)
+    for below in record.children.values():
+        for child in below:
+            yield from _all_named(child)
+
+
+def keys_of(record: Record) -> dict[str, list[str]]:
+    """Return the keys of every row in a record, by table."""
+    found: dict[str, dict[str, None]] = {}
+
+    def take(row: Record) -> None:
+        found.setdefault(row.table, {}).setdefault(key_text(row.key))
+        for named in row.references.values():
+            take(named)
+        for below in row.children.values():
+            for child in below:
+                take(child)
+
+    take(record)
+    return {table: list(keys) for table, keys in found.items()}
+
+
+def _counted(tally: Counter[str]) -> str:
+    return ", ".join(f"{label} ({n})" if n > 1 else label for label, n in tally.most_common())
+
+
+def _flagged(column: Column[object], value: Any) -> Any:
+    """SQLite keeps yes and no as numbers."""
+    return bool(value) if is_flag(column) and value in (0, 1) else value
+
+
+def key_text(key: Sequence[Any]) -> str:
+    """Return a key as one text; parts of a composite key are separated by `|`."""
+    return "|".join(str(part) for part in key)
+
+
+def _is_label(text: str, label: str) -> bool:
+    return text == label or (len(text) > 2 and text in label.split(" "))
+
+
+def shown(value: Any) -> str:
+    """Return a value as text; "" for null.
+
+    >>> shown(Decimal("1250.50")), shown(True), shown(" a  b ")
+    ('1250.5', 'yes', 'a b')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if isinstance(value, Decimal):
+        text = f"{round(value, 6):f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    text = one_line(clean_text(str(value)))
+    if text.endswith(("T00:00:00", " 00:00:00", " 00:00:00.000000")):
+        text = text[:10]
+    return text[:MAX_VALUE_CHARACTERS]

@@ -1,0 +1,85 @@
+"""The query as a phrase: its lexemes at consecutive positions of a chunk. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_pipeline.analysis import analyze, count_positions
+from rag_pipeline.analysis.text_tokens import CONNECTORS
+
+MAX_POSITIONS = 32
+"""A longer query is no phrase: nobody types one, and a pasted paragraph is found by its words."""
+_CONNECTORS = frozenset(CONNECTORS)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """The lexeme at each position of a query, from its first word on."""
+
+    lexemes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, query: str) -> Phrase | None:
+        """Return the query's phrase; None if it has no words or too many.
+
+        Words are taken as they are, without stems. Where a code has several lexemes at a position
+        (`7604ni`, `7604`, `ni`; and the whole code at the first), the longest segment stands for
+        it: whatever holds the code as typed, or a longer one that goes on from it, holds that.
+        """
+        by_position: dict[int, list[str]] = {}
+        for lexeme, position in analyze(query, "und"):
+            by_position.setdefault(position, []).append(lexeme)
+        positions = sorted(by_position)
+        if not positions or len(positions) > MAX_POSITIONS:
+            return None
+        if positions[-1] - positions[0] + 1 != len(positions):
+            return None
+        return cls(tuple(_segment(by_position[position]) for position in positions))
+
+    @property
+    def tsquery(self) -> str:
+        """The phrase as Postgres looks for it."""
+        return " <-> ".join(quoted(lexeme) for lexeme in self.lexemes)
+
+    def is_in(self, text: str, language: str) -> bool:
+        """Tell whether a text has the phrase."""
+        wanted = set(self.lexemes)
+        positions: dict[str, list[int]] = {}
+        for lexeme, position in analyze(text, language):
+            if lexeme in wanted:
+                positions.setdefault(lexeme, []).append(position)
+        return bool(self.starts(positions))
+
+    def starts(self, positions: Mapping[str, Sequence[int]]) -> list[int]:
+        """Return where the phrase begins in a chunk, of whose lexemes these are the positions."""
+        found: set[int] | None = None
+        for offset, lexeme in enumerate(self.lexemes):
+            here = {position - offset for position in positions.get(lexeme, ())}
+            found = here if found is None else found & here
+            if not found:
+                return []
+        return sorted(found or ())
+
+
+def quoted(lexeme: str) -> str:
+    """Return a lexeme as a `tsquery`.
+
+    >>> print(quoted("driver's"))
+    'driver''s'
+    """
+    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"
+
+
+def trail_positions(trail: str, language: str) -> int:
+    """Return how many of a chunk's first positions are its breadcrumb trail's."""
+    return count_positions(trail, language)
+
+
+def _segment(lexemes: Sequence[str]) -> str:
+    """Return the segment among the lexemes of a position: no compound, nor one without hyphens."""
+    compounds = [lexeme for lexeme in lexemes if _CONNECTORS.intersection(lexeme)]
+    joined = {compound.replace("-", "").replace("·", "") for compound in compounds}
+    segments = [lexeme for lexeme in lexemes if lexeme not in compounds and lexeme not in joined]
+    return max(segments or lexemes, key=len)

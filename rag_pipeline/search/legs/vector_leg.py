@@ -1,0 +1,90 @@
+"""The vector leg: nearest neighbours by cosine, from the HNSW index of a space or exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pgvector import HalfVector
+from psycopg import Connection, sql
+from psycopg.rows import TupleRow
+
+from rag_pipeline.search.filters import EVERYTHING, Scope
+from rag_pipeline.search.ranking.fusion import LegHit
+from rag_pipeline.search.visibility import Visible
+from rag_pipeline.store.embeddings import EmbeddingSpace
+from rag_pipeline.store.named_queries import queries
+
+MAX_EF_SEARCH = 1_000
+"""pgvector's upper bound of hnsw.ef_search."""
+EF_SEARCH = 200
+"""Breadth of the search in the graph, at least. Of a million clustered vectors, 120 misses the
+whole neighbourhood of one query in sixty, 200 of none, in about the same time (docs/search.md)."""
+MAX_SCANNED = 60_000
+"""Rows that a filtered scan goes on for; if too few of them pass, the answer is found exactly."""
+
+
+def vector_leg(
+    connection: Connection[TupleRow],
+    space: EmbeddingSpace,
+    embedding: np.ndarray[Any, np.dtype[np.float32]],
+    limit: int,
+    scope: Scope = EVERYTHING,
+    visible: Visible | None = None,
+) -> list[LegHit]:
+    """Return the nearest chunks in scope, best first; raw score = cosine similarity, -1..1.
+
+    Without a filter, by the index: ef_search is raised to the number of rows wanted, since a scan
+    gives no more than it. A filter that few chunks pass is answered by comparing all of these. Any
+    other goes on in the index until enough have passed, and is answered exactly where that fails.
+    Row-level security is such a filter too: `visible` is what the connection shows, None: all.
+    """
+    parameters: dict[str, Any] = {
+        "space_id": space.space_id,
+        "embedding": HalfVector(embedding),
+        "limit": limit,
+    }
+    if scope.chunk_ids is not None:
+        parameters["chunk_ids"] = scope.chunk_ids
+        return _hits(connection, queries.vector_exact.sql, space, parameters)
+    by_index, exactly, enough = queries.vector_candidates.sql, None, limit
+    if not scope.is_everything:
+        parameters |= scope.parameters
+        by_index = queries.vector_candidates_filtered.sql
+        exactly = queries.vector_exact_filtered.sql
+    elif visible is not None:
+        parameters |= {"firsts": visible.firsts, "lasts": visible.lasts}
+        exactly, enough = queries.vector_exact_ranges.sql, min(limit, visible.chunk_count)
+        if visible.is_few(limit):
+            return _hits(connection, exactly, space, parameters)
+    _prefer_index(connection, limit)
+    hits = _hits(connection, by_index, space, parameters)
+    if exactly is not None and len(hits) < enough:
+        connection.execute("SELECT set_config('enable_sort', 'on', true)")
+        hits = _hits(connection, exactly, space, parameters)
+    return hits
+
+
+def _prefer_index(connection: Connection[TupleRow], limit: int) -> None:
+    """Settings of this transaction. Without sorting, the index's own order is the only plan."""
+    connection.execute(
+        "SELECT set_config('hnsw.ef_search', %s, true), "
+        "set_config('hnsw.iterative_scan', 'relaxed_order', true), "
+        "set_config('hnsw.max_scan_tuples', %s, true), "
+        "set_config('enable_sort', 'off', true)",
+        (str(min(MAX_EF_SEARCH, max(EF_SEARCH, limit))), str(MAX_SCANNED)),
+    )
+
+
+def _hits(
+    connection: Connection[TupleRow],
+    statement: str,
+    space: EmbeddingSpace,
+    parameters: dict[str, Any],
+) -> list[LegHit]:
+    composed = sql.SQL(statement).format(dimensions=sql.Literal(space.dimensions))
+    # Not prepared: a plan that serves every filter serves none.
+    rows = connection.execute(composed, parameters, prepare=False).fetchall()
+    hits = [LegHit(chunk_id, float(similarity)) for chunk_id, similarity in rows]
+    # A relaxed scan gives its rows nearly in order.
+    return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))

@@ -1,0 +1,86 @@
+"""The page within a chunk that an answer most likely stands on. Pure.
+
+A chunk keeps a procedure or table whole, over a page break if need be. Whoever looks at the page
+wants the one with the words that were asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag_pipeline.analysis import analyze
+from rag_pipeline.search.legs.postings import K1, B
+
+_LENGTH = 60.0
+"""Words of a page's part below which a match counts more, as BM25's average length does."""
+CLOSENESS = 1.5
+"""What words that stand close together count, beside BM25: by the pages of 267 chunks over a break
+(docs/benchmarks.md), 1 to 1.5 with windows of 20 to 40 are about equal."""
+_WINDOW = 30
+"""Positions within which words of the query are close: about a long sentence."""
+
+
+def text_by_page(content: str, regions: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Return the text of each page, in the order of `regions`.
+
+    A region's text goes from its `start` to that of the next one; what comes before the first
+    belongs to it. Regions stored before they had starts give every page the whole text.
+    """
+    if not all("start" in region for region in regions):
+        return {int(region["page"]): content for region in regions}
+    texts: dict[int, list[str]] = {}
+    starts = [0, *(int(region["start"]) for region in regions[1:]), len(content)]
+    for number, region in enumerate(regions):
+        part = content[starts[number] : starts[number + 1]]
+        texts.setdefault(int(region["page"]), []).append(part)
+    return {page: "\n".join(parts) for page, parts in texts.items()}
+
+
+def ranked_pages(
+    content: str,
+    regions: Sequence[Mapping[str, Any]],
+    language: str,
+    factors: Mapping[str, float],
+) -> tuple[int, ...]:
+    """Return the chunk's pages, the one with most of the query's words first, close together.
+
+    `factors` are the query's lexemes, each with weight × inverse document frequency. Pages that
+    match alike stay in the order of the text.
+    """
+    texts = text_by_page(content, regions)
+    if len(texts) < 2 or not factors:
+        return tuple(texts)
+    scores = {page: _match(text, language, factors) for page, text in texts.items()}
+    return tuple(sorted(texts, key=lambda page: -scores[page]))
+
+
+def _match(text: str, language: str, factors: Mapping[str, float]) -> float:
+    """Return BM25 of a page's part, and the same words' factors where they stand closest."""
+    lexemes = analyze(text, language)
+    length = len({position for _, position in lexemes})
+    found = sorted((position, lexeme) for lexeme, position in lexemes if lexeme in factors)
+    counts = Counter(lexeme for _, lexeme in found)
+    norm = K1 * (1 - B + B * length / _LENGTH)
+    by_words = sum(
+        factors[lexeme] * (K1 + 1) * count / (count + norm) for lexeme, count in counts.items()
+    )
+    return round(by_words + CLOSENESS * closest_together(found, factors), 9)
+
+
+def closest_together(found: Sequence[tuple[int, str]], factors: Mapping[str, float]) -> float:
+    """Return the greatest sum of factors, each lexeme once, within a window of positions."""
+    best = total = 0.0
+    inside: Counter[str] = Counter()
+    first = 0
+    for position, lexeme in found:
+        while found[first][0] < position - _WINDOW:
+            gone = found[first][1]
+            inside[gone] -= 1
+            total -= 0.0 if inside[gone] else factors[gone]
+            first += 1
+        total += 0.0 if inside[lexeme] else factors[lexeme]
+        inside[lexeme] += 1
+        best = max(best, total)
+    return best

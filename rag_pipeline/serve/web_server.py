@@ -1,0 +1,100 @@
+"""Binding a socket and serving an application on it, refused where it would be open to others."""
+
+from __future__ import annotations
+
+import gc
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from rag_pipeline.errors import SettingsError
+from rag_pipeline.serve.access_tokens import Tokens
+from rag_pipeline.serve.app import PUBLIC_PATHS, create_app
+from rag_pipeline.serve.guard import Access, is_loopback
+from rag_pipeline.serve.pictures import Pictures
+from rag_pipeline.serve.readers import Readers
+from rag_pipeline.settings import Settings
+
+_GRACE_SECONDS = 5
+"""For requests that run when the server is told to end."""
+
+
+def access_of(settings: Settings, host: str, public_paths: frozenset[str] = frozenset()) -> Access:
+    """Return whom a server on this address answers.
+
+    Raises `SettingsError` where others reach it and there is no token.
+    """
+    own = settings.serve
+    tokens = Tokens(own.tokens, settings.project_dir)
+    if not is_loopback(host) and not tokens:
+        raise SettingsError(
+            f"{host} is reached by other machines, and there is no token",
+            hint="put [[serve.tokens]] into rag.toml (docs/serving.md), or bind to 127.0.0.1",
+        )
+    principals = None if own.local_principals is None else tuple(own.local_principals)
+    return Access(is_loopback(host), tokens, principals, own.allowed_hosts, public_paths)
+
+
+@contextmanager
+def page_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
+    """Lend the application of `rag serve` for an address.
+
+    Raises like `access_of`, and where the database is not to be had.
+    """
+    access = access_of(settings, host, PUBLIC_PATHS)
+    readers, pictures = Readers(settings), Pictures(settings)
+    try:
+        readers.whole()
+        pictures.prepare()
+        yield create_app(settings, access, readers, pictures)
+    finally:
+        pictures.close()
+        readers.close()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 is any free one. Raises `SettingsError`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise SettingsError(
+            f"{host} port {port} cannot be listened on ({error.strerror or error})",
+            hint="give another --port, or 0 for any free one",
+        ) from error
+
+
+def address_of(bound: socket.socket) -> str:
+    """Return the URL that a bound socket is reached by from this machine."""
+    host, port = bound.getsockname()[:2]
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}"
+
+
+def server_of(application: ASGIApp) -> uvicorn.Server:
+    """Return a server of an application: no log of requests, whose addresses hold questions."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            application,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+    )
+
+
+def serve(application: ASGIApp, bound: socket.socket, on_ready: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C; `on_ready` is given the URL."""
+    gc.freeze()  # else a full collection walks all that was imported: a tenth of a second
+    on_ready(address_of(bound))
+    try:
+        server_of(application).run(sockets=[bound])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        bound.close()

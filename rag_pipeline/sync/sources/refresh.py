@@ -1,0 +1,125 @@
+"""Scanning the folders and bringing the table of sources up to date, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from rag_pipeline.analysis import name_lexemes
+from rag_pipeline.embedding import EMBEDDING_VERSION
+from rag_pipeline.errors import SourceError
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.database import Database
+from rag_pipeline.store.documents import DocumentState, document_states
+from rag_pipeline.store.embeddings import EmbeddingSpace, find_space
+from rag_pipeline.store.source_tables import (
+    apply_changes,
+    forget_unconfigured_roots,
+    list_roots,
+    list_sources,
+    name_sources,
+    register_roots,
+)
+from rag_pipeline.sync.documents.placing_sentences import contexts_key
+from rag_pipeline.sync.documents.sentence_vectors import sentences_key
+from rag_pipeline.sync.planning.fingerprints import STAGES
+from rag_pipeline.sync.planning.plan import SourceChanges, SyncPlan, source_changes
+from rag_pipeline.sync.planning.profiles import Profiles
+from rag_pipeline.sync.sources.places import configured_roots
+from rag_pipeline.sync.sources.scan import Pages, scan, with_readers
+from rag_pipeline.sync.sources.spool import Spool
+
+
+@dataclass(frozen=True)
+class RefreshResult:
+    """What the scan found and changed."""
+
+    changes: SourceChanges
+    problems: list[str]
+    files: int
+    source_hashes: set[str]
+    """All documents that the store has now."""
+
+
+def current_plan(
+    settings: Settings, database: Database, only_roots: Sequence[str] = ()
+) -> SyncPlan:
+    """Decide what is to be done, from what the store holds now; no folder is looked at.
+
+    `only_roots` limits the plan to the documents under some of the known roots.
+    """
+    states = stored_states(settings, database)
+    if only_roots:
+        states = [state for state in states if not set(only_roots).isdisjoint(state.roots)]
+    return Profiles(settings).plan(states)
+
+
+def stored_states(settings: Settings, database: Database) -> list[DocumentState]:
+    """Return what the store holds of every document, in the space that the settings name."""
+    with database.connection() as connection:
+        space = settings_space(settings, connection)
+        return document_states(connection, space.space_id if space else None, None)
+
+
+def settings_space(settings: Settings, connection: Connection[TupleRow]) -> EmbeddingSpace | None:
+    """Return the embedding space that the settings name, if it is there."""
+    embedding = settings.embedding
+    return find_space(
+        connection, embedding.provider, embedding.model, embedding.dimensions, EMBEDDING_VERSION
+    )
+
+
+def spool_of(settings: Settings) -> Spool:
+    """Return where copies of documents from elsewhere lie while they are worked on."""
+    return Spool(settings.data_path / "spool")
+
+
+def pages_of(settings: Settings) -> Pages:
+    """Return how the scan fetches web pages."""
+    return Pages(settings.web, spool_of(settings))
+
+
+def refresh_sources(
+    settings: Settings, database: Database, only_roots: Sequence[str] = ()
+) -> RefreshResult:
+    """Scan the known roots (or only some of them) and write what changed.
+
+    A folder taken out of rag.toml is forgotten here, and its documents go. Raises `SourceError` for
+    a root that is not known.
+    """
+    with database.connection() as connection:
+        configured = configured_roots(settings)
+        register_roots(connection, configured)
+        project = str(settings.project_dir)
+        forget_unconfigured_roots(connection, project, [root.root for root in configured])
+        roots = list_roots(connection)
+        stored = {file.uri: file for file in list_sources(connection)}
+    names = {root.root for root in roots}
+    for root in only_roots:
+        if root not in names:
+            raise SourceError(f"{root} is not a known folder", hint=f"run `rag sync {root}`")
+    wanted = [root for root in roots if not only_roots or root.root in only_roots]
+    follow = settings.sync.follow_links
+    found = with_readers(
+        scan(wanted, stored, names, pages_of(settings), follow_links=follow), settings.security
+    )
+    changes = source_changes(found, stored, names)
+    with database.connection() as connection:
+        orphans = apply_changes(
+            connection, changes.upserts, changes.removed_uris, changes.superseded
+        )
+        name_sources(connection, name_lexemes)
+        hashes = {file.source_hash for file in list_sources(connection)}
+    if orphans:
+        # After the commit: a frame without a document is harmless, the reverse would be work lost.
+        artifacts = ArtifactStore(settings.artifacts_location)
+        artifacts.delete(orphans, STAGES)
+        # Replies of services hold the document's text: they go with the document.
+        for source_hash in orphans:
+            kept = (f"document_ai/{source_hash}", contexts_key(source_hash))
+            artifacts.delete_below([*kept, sentences_key(source_hash)])
+    return RefreshResult(changes, found.problems, len(found.files), hashes)
