@@ -7,6 +7,7 @@ from operator import attrgetter
 import pandas as pd
 
 from rag_pipeline.frames import StructuredBlocks, check, empty
+from rag_pipeline.line_marks import list_marker
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.breadcrumbs import trails_of
 from rag_pipeline.structure.footnotes import mark_footnotes
@@ -23,7 +24,7 @@ from rag_pipeline.structure.headings.levels import set_levels
 from rag_pipeline.structure.headings.merging import merge_headings
 from rag_pipeline.structure.headings.sequences import mark_sequences
 from rag_pipeline.structure.items import Document, read_items
-from rag_pipeline.structure.lists import group_lists, list_marker, mark_admonitions, mark_lists
+from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lists
 from rag_pipeline.structure.signals import is_caption
 from rag_pipeline.structure.table_groups import group_tables
 

@@ -2,41 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
+from rag_pipeline.line_marks import label_value, list_marker
 from rag_pipeline.structure.items import Document, Item
 from rag_pipeline.structure.signals import is_admonition, is_signal_word
-
-_BULLET = re.compile(r"^(?:[•◦▪▫●○■□◆◇▶►▸➢➔→✓✔❖‣⁃∙·※★☆ㆍ]\s*|[-–—*+o]\s+)(?=\S)")
-_STEP = re.compile(
-    r"^(?:(?P<word>(?:step|schritt|étape|paso|단계|步骤|手順)\s*\d+)|\(?(?P<label>\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]"
-    r"|(?P<circled>[①-⑳❶-❿㉮-㉻])|(?P<hangul>[가-하])[.)])(?=\s|$)",
-    re.IGNORECASE,
-)
-
-
-def list_marker(text: str) -> str:
-    """Kind of the marker that a text begins with: `bullet`, `number`, `letter` or nothing.
-
-    >>> list_marker("• oil"), list_marker("3. Turn"), list_marker("a) first"), list_marker("Text")
-    ('bullet', 'number', 'letter', '')
-    """
-    if _BULLET.match(text):
-        return "bullet"
-    match = _STEP.match(text)
-    if not match:
-        return ""
-    label = match["label"] or ""
-    return "letter" if label.isalpha() or match["hangul"] else "number"
-
-
-def without_bullet(text: str) -> str:
-    """The text without the bullet it begins with.
-
-    >>> without_bullet("• oil"), without_bullet("3. Turn")
-    ('oil', '3. Turn')
-    """
-    return _BULLET.sub("", text, count=1)
 
 
 def mark_lists(document: Document) -> None:
@@ -130,24 +98,6 @@ def _starts_anew(item: Item, current: list[Item]) -> bool:
     ]
     outer = [one for one in current if one.role in _ITEMS and one.x0 < item.x0 - INDENT]
     return bool(same) and not outer
-
-
-def label_value(text: str) -> int | None:
-    """The number that a step's marker stands for.
-
-    >>> label_value("3. Turn"), label_value("b) Pull"), label_value("Step 2 Push")
-    (3, 2, 2)
-    """
-    match = _STEP.match(text)
-    if not match:
-        return None
-    if digits := re.search(r"\d+", match.group()):
-        return int(digits.group())
-    if label := match["label"]:
-        return ord(label.lower()) - ord("a") + 1 if len(label) == 1 else None
-    if circled := match["circled"]:
-        return ord(circled) - ord("①") + 1 if circled <= "⑳" else None
-    return None
 
 
 def _close(current: list[Item], group: int) -> int:

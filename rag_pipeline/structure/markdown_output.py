@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.frames import FURNITURE_ROLES
-from rag_pipeline.structure.lists import without_bullet
+from rag_pipeline.line_marks import without_bullet
 from rag_pipeline.text import one_line
 
 MAX_ATX_LEVEL = 6

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 
+from rag_pipeline.line_marks import (
+    APPENDIX_WORDS,
+    CAPTION_WORDS,
+    CHAPTER_WORDS,
+    EAST_ASIAN_APPENDIX_WORDS,
+    HAN_NUMBER,
+    PART_WORDS,
+    SECTION_WORDS,
+)
+
 _CAPTION = re.compile(
-    r"^(?:fig(?:ure)?s?\.?|tab(?:le)?s?\.?|abb(?:ildung)?\.?|tabelle|beispiel|example|listing"
-    r"|tableau|figura|tabla|tabella|equation|eq\.|chart|plate|exhibit|diagram|bild|photo|map|box"
-    r"|図|表|图|圖|그림|표|예제|例|示例|사진|写真)\s*[A-Z]{0,2}[.\-]?\s*\d+(?:[.\-–]\d+)*"
-    r"(?:[.:)：|—–-]|\s|$)",
+    rf"^(?:{CAPTION_WORDS})\s*[A-Z]{{0,2}}[.\-]?\s*\d+(?:[.\-–]\d+)*(?:[.:)：|—–-]|\s|$)",
     re.IGNORECASE,
 )
 _SIGNAL = (
@@ -77,9 +84,9 @@ _SPELLED = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"^(?:(?:chapter|kapitel|chapitre|cap[íi]tulo|capitolo|hoofdstuk|appendix|anhang|annexe?"
-    r"|ap[ée]ndice|part|teil|partie|parte|section|module|unit|lesson|付録|附录|부록)\s*)?"
-    r"(?:\d{1,3}|[IVXLC]{1,6}|[A-Z])[.:]?$|^(?:第\s*[0-9一二三四五六七八九十百]+\s*[部編篇章]"
+    rf"^(?:(?:{CHAPTER_WORDS}|{APPENDIX_WORDS}|{EAST_ASIAN_APPENDIX_WORDS}|{PART_WORDS}"
+    rf"|{SECTION_WORDS}|module|unit|lesson)\s*)?"
+    rf"(?:\d{{1,3}}|[IVXLC]{{1,6}}|[A-Z])[.:]?$|^(?:第\s*[{HAN_NUMBER}]+\s*[部編篇章]"
     r"|제\s*\d+\s*[부편장])$",
     re.IGNORECASE,
 )

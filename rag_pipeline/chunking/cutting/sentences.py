@@ -5,9 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 
+from rag_pipeline.line_marks import BULLETS, DASHES
+
 # "3.", "(b)", "IV." and bullets: what numbers a sentence is no sentence of its own.
-_ENUMERATOR = re.compile(r"\s*(?:\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]|[-•*▪■●○◦‣·–—])[ \t]*")
-_LINE_START = re.compile(r"\n(?=\s*(?:[-•*▪■●○◦‣·]|\d{1,3}[.)])\s)")
+_ENUMERATOR = re.compile(
+    rf"\s*(?:\(?(?:\d{{1,3}}|[A-Za-z]|[ivxIVX]{{1,5}})[.)]|[{BULLETS}{DASHES}])[ \t]*"
+)
+_LINE_START = re.compile(rf"\n(?=\s*(?:[{BULLETS}{DASHES}]|\d{{1,3}}[.)])\s)")
 UNKNOWN = "und"
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from rag_pipeline.chunking.sections.body_blocks import Block
+from rag_pipeline.line_marks import BULLETS, CIRCLED, DASHES, STEP_WORDS, TABLE_CAPTION_WORDS
 
 ITEM_ROLES = frozenset({"procedure_step", "list_item"})
 _WARNED = ITEM_ROLES | {"admonition"}
@@ -15,16 +16,16 @@ _LONGEST_LEAD_IN = 300
 _LONGEST_LABEL = 30
 """Characters of an admonition that is only its label: its text is the block below."""
 _NUMBER = re.compile(
-    r"\s*\(?(?:step|schritt|étape|단계|제)?\s*"
+    rf"\s*\(?(?:{STEP_WORDS}|제)?\s*"
     r"(?:(\d{1,3})(?:[.):](?!\d)|\s*단계|\s+(?=[^\W\d_a-z])|\s*$)|([①-⑳]))",
     re.IGNORECASE,
 )
 _MARKER = re.compile(
-    r"\s*(?:\(?\d|[-•*▪■●○◦‣·–—]|\(?[a-z가-하][.)]|\(?[ivx]+[.)]|[①-⑳㉠-㉻]"
-    r"|(?:step|schritt|étape|단계)\s*\d)",
+    rf"\s*(?:\(?\d|[{BULLETS}{DASHES}]|\(?[a-z가-하][.)]|\(?[ivx]+[.)]|[{CIRCLED}]"
+    rf"|(?:{STEP_WORDS})\s*\d)",
     re.IGNORECASE,
 )
-_TABLE_CAPTION = re.compile(r"\s*[<\[(]?\s*(?:tab|표|表)", re.IGNORECASE)
+_TABLE_CAPTION = re.compile(rf"\s*[<\[(]?\s*(?:{TABLE_CAPTION_WORDS})", re.IGNORECASE)
 
 
 def group_ends(blocks: list[Block]) -> list[int]:

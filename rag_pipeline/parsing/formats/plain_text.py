@@ -7,10 +7,10 @@ import io
 import re
 from dataclasses import replace
 
+from rag_pipeline.line_marks import list_marker
 from rag_pipeline.parsing.formats.decoding import decode
 from rag_pipeline.parsing.formats.elements import Element, Reading, table
 
-_ITEM = re.compile(r"^(?:[-–—*+•◦▪‣·]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|[①-⑳])\s+\S")
 _UNDERLINE = re.compile(r"^(=+|-+|~+|\*+|#+)$")
 _INDENT = 4
 """Columns of white space that stand for one level."""
@@ -87,7 +87,7 @@ def _underlined(lines: list[str], seen: list[str]) -> int | None:
 def _is_listing(lines: list[str]) -> bool:
     """Indented lines that are no list, or columns held by spaces: their form must stay."""
     if all(line.startswith(" " * _INDENT) for line in lines):
-        return not any(_ITEM.match(line.strip()) for line in lines)
+        return not any(list_marker(line.strip()) for line in lines)
     return len(lines) >= MIN_COLUMNS and all(_GAP.search(line) for line in lines)
 
 
@@ -98,7 +98,7 @@ def _items(lines: list[str]) -> list[Element]:
     stack: list[int] = []
     for line in lines:
         indent = len(line) - len(line.lstrip())
-        if _ITEM.match(line.strip()):
+        if list_marker(line.strip()):
             while stack and indent < stack[-1]:
                 stack.pop()
             if not stack or indent > stack[-1]:

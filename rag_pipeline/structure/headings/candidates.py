@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from rag_pipeline.line_marks import list_marker, starts_with_bullet
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.headings.contents_pages import is_contents_title
 from rag_pipeline.structure.headings.numbering import parse_numbering
 from rag_pipeline.structure.items import Document, Item
-from rag_pipeline.structure.lists import list_marker
 from rag_pipeline.structure.signals import (
     is_admonition,
     is_capitals,
@@ -20,7 +20,6 @@ from rag_pipeline.structure.signals import (
 
 _WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7a3]{2}")
 _LETTERS = re.compile(r"[^\W\d_]")
-_BULLET = re.compile(r"^(?:[•◦▪▫●○■□◆◇▶►▸➢➔→✓✔❖‣⁃∙·※★☆ㆍ]|[-–—*+o]\s)")
 _ADDRESS = re.compile(r"^(?:https?://|www\.|ftp://)|^\S+@\S+\.\w+$", re.IGNORECASE)
 _IMPRINT = re.compile(
     r"^(?:copyright|©|\(c\)|last updated?|all rights"
@@ -99,7 +98,7 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
         return False
     if is_caption(title) or is_signal_word(title) or _ADDRESS.match(title):
         return False
-    if _BULLET.match(title):
+    if starts_with_bullet(title):
         return False
     if not _LETTERS.search(title):
         return is_heading_label(title) and item.size > document.body_size * 1.3
@@ -221,7 +220,7 @@ def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
     if following.page != item.page or following.x0 < item.x0 + 0.012:
         return False
     title = following.title
-    if following.role or _BULLET.match(title) or title[0].isdigit() or list_marker(title):
+    if following.role or starts_with_bullet(title) or title[0].isdigit() or list_marker(title):
         return False
     return round(item.x0 * 200) in edges or round(following.x0 * 200) not in edges
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rag_pipeline.line_marks import has_leader
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.items import Document, Item
 
@@ -31,8 +32,6 @@ INDEX_TITLES = _titles(
 )
 MAX_TITLE = 80
 """Characters of such a title with its numbering, at most."""
-_LEADER = re.compile(r"(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,}|_{6,}")
-_LEADER_END = re.compile(r"(?:(?:\.\s?){3,}|…\s?|(?:·\s?){4,}|_{4,})\s*[\divxlcA-Z-]*$")
 _PAGE_END = re.compile(
     r"(?:^|[\s.…·\u3040-\u9fff\uac00-\ud7a3])\d{1,4}$|(?:^|[\s.…])(?:[ivxl]{1,7}|[A-Z]{1,2}-\d{1,3})$"
 )
@@ -62,18 +61,6 @@ def is_contents_title(text: str) -> bool:
 
 
 _SPACED = frozenset(title.replace(" ", "") for title in CONTENTS_TITLES | LIST_TITLES)
-
-
-def has_leader(text: str) -> bool:
-    """Does a line end with dots up to a page number?
-
-    >>> has_leader("1.2 Safety . . . . . . . 7"), has_leader("wait ...")
-    (True, False)
-    """
-    # The expressions walk the whole line; most lines can be told at a glance.
-    if not (".." in text or ". ." in text or "…" in text or "·" in text or "___" in text):
-        return False
-    return bool(_LEADER.search(text)) and bool(_LEADER_END.search(text))
 
 
 def ends_with_page(text: str) -> bool:

@@ -9,30 +9,32 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from rag_pipeline.line_marks import (
+    APPENDIX_WORDS,
+    CHAPTER_WORDS,
+    EAST_ASIAN_APPENDIX_WORDS,
+    HAN_NUMBER,
+    PART_WORDS,
+    SECTION_WORDS,
+)
+
 Kind = Literal["part", "chapter", "appendix", "section", "decimal", "letter", "roman"]
 
-_PART = r"part|teil|partie|parte|deel|del|часть|bölüm"
-_CHAPTER = (
-    r"chapter|item|module|kapitel|chapitre|cap[íi]tulo|capitolo"
-    r"|hoofdstuk|kapittel|rozdzia[łl]|глава|luku"
-)
-_APPENDIX = (
-    r"appendix|anhang|annexe?|ap[ée]ndice|appendice|anexo|allegato|bijlage|bilaga|приложение"
-)
-_SECTION = r"section|abschnitt|secci[óo]n|sezione|§"
 _NUMBER = r"\d{1,3}[A-C]?|[IVXLC]{1,7}|[A-Z]"
 _WORDED = re.compile(
-    rf"^(?:(?P<part>{_PART})|(?P<chapter>{_CHAPTER})|(?P<appendix>{_APPENDIX})|(?P<section>{_SECTION}))"
+    rf"^(?:(?P<part>{PART_WORDS})|(?P<chapter>{CHAPTER_WORDS}|item|module)"
+    rf"|(?P<appendix>{APPENDIX_WORDS})|(?P<section>{SECTION_WORDS}))"
     rf"\s+(?P<number>{_NUMBER})(?P<rest>(?:\.\d{{1,3}})*)(?P<end>$|[.:)\s–—-]+)",
     re.IGNORECASE,
 )
-_APPENDIX_ALONE = re.compile(rf"^(?:{_APPENDIX}|付録|附録|附录|부록)\s*$", re.IGNORECASE)
-_HAN_NUMBER = "0-9０-９一二三四五六七八九十百"
+_APPENDIX_ALONE = re.compile(
+    rf"^(?:{APPENDIX_WORDS}|{EAST_ASIAN_APPENDIX_WORDS})\s*$", re.IGNORECASE
+)
 _EAST_ASIAN = re.compile(
-    rf"^(?:第\s*(?P<number>[{_HAN_NUMBER}]+)\s*(?P<unit>[部編篇章节節回課条項])"
+    rf"^(?:第\s*(?P<number>[{HAN_NUMBER}]+)\s*(?P<unit>[部編篇章节節回課条項])"
     rf"|제\s*(?P<number_ko>\d+)\s*(?P<unit_ko>[부편장절항과])"
     rf"|(?P<number_bare>\d+)\s*(?P<unit_bare>[장章])(?=[.\s:]|$)"
-    rf"|(?P<appendix>付録|附録|附录|부록)\s*(?P<number_app>[A-Z0-9]{{1,2}})(?P<rest>(?:\.\d{{1,3}})*)"
+    rf"|(?P<appendix>{EAST_ASIAN_APPENDIX_WORDS})\s*(?P<number_app>[A-Z0-9]{{1,2}})(?P<rest>(?:\.\d{{1,3}})*)"
     rf"|(?P<part_ko>파트|パート)\s*(?P<number_part>[IVX0-9]+))[.:：、\s]*"
 )
 _EAST_ASIAN_FIRST = frozenset("第제付附부파パ")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rag_pipeline.line_marks import starts_with_bullet, starts_with_number
 from rag_pipeline.parsing.document_ai.convert.anchors import (
     LONG_SIDE,
     WHOLE_PAGE,
@@ -15,7 +16,6 @@ from rag_pipeline.parsing.document_ai.convert.anchors import (
 from rag_pipeline.parsing.document_ai.convert.block_rows import Row
 from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of, table_text
 from rag_pipeline.parsing.pdf.layout.geometry import Box
-from rag_pipeline.parsing.pdf.layout.markers import starts_with_bullet, starts_with_number
 from rag_pipeline.text import one_line
 
 _HEADING = re.compile(r"^heading-(\d+)$")

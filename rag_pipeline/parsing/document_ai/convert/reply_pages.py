@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rag_pipeline.line_marks import starts_with_bullet, starts_with_number
 from rag_pipeline.parsing.document_ai.convert.anchors import (
     PAGE_UP,
     WHOLE_PAGE,
@@ -22,7 +23,6 @@ from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of,
 from rag_pipeline.parsing.document_ai.convert.text_styles import Styles, styles_of
 from rag_pipeline.parsing.pdf.layout.geometry import Box, bounding_box
 from rag_pipeline.parsing.pdf.layout.joining import join_lines
-from rag_pipeline.parsing.pdf.layout.markers import starts_with_bullet, starts_with_number
 from rag_pipeline.text import one_line
 
 SIZE_CHANGE = 1.4

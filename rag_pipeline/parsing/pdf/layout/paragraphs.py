@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from rag_pipeline.parsing.pdf.layout.geometry import Box, Line, Style, bounding_box
-from rag_pipeline.parsing.pdf.layout.joining import join_lines
-from rag_pipeline.parsing.pdf.layout.lines import main_style
-from rag_pipeline.parsing.pdf.layout.markers import (
-    is_leader_line,
+from rag_pipeline.line_marks import (
+    has_leader,
     starts_with_bullet,
     starts_with_number,
 )
+from rag_pipeline.parsing.pdf.layout.geometry import Box, Line, Style, bounding_box
+from rag_pipeline.parsing.pdf.layout.joining import join_lines
+from rag_pipeline.parsing.pdf.layout.lines import main_style
 
 SIZE_CHANGE = 0.06
 """Relative difference of font sizes that starts a block."""
@@ -52,7 +52,7 @@ def blocks_of(lines: list[Line]) -> list[Block]:
     groups: list[list[Line]] = []
     below_leader = False
     for line in lines:
-        is_leader = is_leader_line(line.text)
+        is_leader = has_leader(line.text)
         if (
             groups
             and not (is_leader or below_leader)
