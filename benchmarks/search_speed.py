@@ -189,7 +189,7 @@ def _naive_ways(
     def text(i: int) -> object:
         words = " | ".join(questions.texts[i].split())
         return connection.execute(
-            "SELECT chunk_id FROM chunk, to_tsquery('simple', %s) AS q WHERE search_vector  q "
+            "SELECT chunk_id FROM chunk, to_tsquery('simple', %s) AS q WHERE search_vector @@ q "
             "ORDER BY ts_rank(search_vector, q) DESC LIMIT 10",
             (words,),
         ).fetchall()

@@ -28,7 +28,7 @@ PACKAGES = {
     "pymupdf4llm": "pymupdf4llm",
 }
 PEERS = ("liteparse", "opendataloader-pdf", "pymupdf4llm")
-PAGE_MARK = "page %page-number%"
+PAGE_MARK = "@@page %page-number%@@"
 Heading = list[object]
 Result = tuple[str, list[Heading], int]
 _ATX = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
@@ -155,7 +155,7 @@ def _opendataloader(files: list[Path], keep: bool) -> Iterator[tuple[Path, Resul
 
 def _split_pages(path: Path) -> Result:
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    pieces = re.split(r"page (\d+)", text)
+    pieces = re.split(r"@@page (\d+)@@", text)
     parts = [(1, pieces[0])] if pieces[0].strip() else []
     parts += [(int(number), part) for number, part in zip(pieces[1::2], pieces[2::2], strict=True)]
     pages = max((number for number, _ in parts), default=1)

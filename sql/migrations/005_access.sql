@@ -379,13 +379,13 @@ END
 $$;
 
 -- Chunks by metadata under row-level security, which allows no index for such a condition: with the
--- owner's rights, and the same condition as the policies' inside. `` raises no error on a row.
+-- owner's rights, and the same condition as the policies' inside. `@@` raises no error on a row.
 CREATE OR REPLACE FUNCTION visible_chunks_with(condition jsonpath, at_most integer)
 RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 BEGIN
     RETURN QUERY
     SELECT c.chunk_id FROM chunk AS c
-    WHERE c.metadata  condition
+    WHERE c.metadata @@ condition
         AND (c.chunk_id >> 13)::integer IN (
             SELECT b.bucket FROM posting_bucket AS b
             INNER JOIN reader_set AS r ON r.reader_set_id = b.reader_set_id

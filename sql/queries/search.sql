@@ -43,12 +43,12 @@ FROM (
     OFFSET 0
 ) AS c
 CROSS JOIN unnest(:words::tsquery[]) WITH ORDINALITY AS w (word, number)
-WHERE c.search_vector  w.word;
+WHERE c.search_vector @@ w.word;
 
 -- name: with_phrase(chunk_ids, phrase)
 SELECT c.chunk_id, c.breadcrumb_trail, c.language
 FROM chunk AS c
-WHERE c.chunk_id = ANY(:chunk_ids) AND c.search_vector  :phrase::tsquery;
+WHERE c.chunk_id = ANY(:chunk_ids) AND c.search_vector @@ :phrase::tsquery;
 
 -- name: positions_within(chunk_ids, lexemes)
 -- Where the words of a phrase stand in these chunks.
@@ -113,7 +113,7 @@ WHERE e.space_id = :space_id
     )
     AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
     AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
-    AND (:metadata::text IS NULL OR c.metadata  :metadata::jsonpath)
+    AND (:metadata::text IS NULL OR c.metadata @@ :metadata::jsonpath)
 ORDER BY e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})
 LIMIT :limit;
 
@@ -156,7 +156,7 @@ WHERE e.space_id = :space_id
     )
     AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
     AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
-    AND (:metadata::text IS NULL OR c.metadata  :metadata::jsonpath)
+    AND (:metadata::text IS NULL OR c.metadata @@ :metadata::jsonpath)
 ORDER BY (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) + 0
 LIMIT :limit;
 
@@ -199,7 +199,7 @@ FROM chunk
 WHERE (:source_hashes::text[] IS NULL OR source_hash = ANY(:source_hashes))
     AND (:first_page::integer IS NULL OR page_end >= :first_page)
     AND (:last_page::integer IS NULL OR page_start <= :last_page)
-    AND (:metadata::text IS NULL OR metadata  :metadata::jsonpath)
+    AND (:metadata::text IS NULL OR metadata @@ :metadata::jsonpath)
 LIMIT :limit;
 
 -- name: passing_visible_chunks(source_hashes, first_page, last_page, metadata, limit)
@@ -225,7 +225,7 @@ WHERE chunk_id = ANY(:chunk_ids)
     )
     AND (:first_page::integer IS NULL OR page_end >= :first_page)
     AND (:last_page::integer IS NULL OR page_start <= :last_page)
-    AND (:metadata::text IS NULL OR metadata  :metadata::jsonpath);
+    AND (:metadata::text IS NULL OR metadata @@ :metadata::jsonpath);
 
 -- name: found_chunks(chunk_ids)
 SELECT
