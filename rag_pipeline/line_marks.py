@@ -11,8 +11,8 @@ import re
 
 BULLETS = "•◦▪▫●○■□◆◇▶►▸➢➔→✓✔❖‣⁃∙·※★☆ㆍ"
 """Characters that are bullets wherever they begin a line."""
-DASHES = "-–—*+"
-"""Characters that are bullets only before white space."""
+DASHES = r"\-–—*+"
+"""Characters that are bullets only before white space, for a character class."""
 CIRCLED = "①-⑳❶-❿㉠-㉻"
 """Ranges of circled numbers, letters and syllables, for a character class."""
 STEP_WORDS = "step|schritt|étape|paso|passo|단계|步骤|手順"
