@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field
 from rag_pipeline.agents import tool_replies as replies
 from rag_pipeline.agents.notes import MAX_NOTE, MAX_TITLE, Notes
 from rag_pipeline.errors import RagError
+from rag_pipeline.search.search_request import Expansion
 from rag_pipeline.serve import request_models as requests
 from rag_pipeline.serve.access_tokens import Bearer
 from rag_pipeline.serve.knowledge import Knowledge
@@ -72,7 +73,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
         languages: Languages = [],  # noqa: B006
         first_page: PageNumber | None = None,
         last_page: PageNumber | None = None,
-        expand: requests.Expansion = "none",
+        expand: Expansion = "none",
     ) -> replies.SearchResults:
         """Find passages by words and by meaning, best first, each with its citation.
 
@@ -85,7 +86,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
             first_page=first_page,
             last_page=last_page,
         )
-        asked = requests.SearchRequest(query=query, limit=limit, filters=filters, expand=expand)
+        asked = requests.SearchBody(query=query, limit=limit, filters=filters, expand=expand)
         return replies.search_results(knowledge(context).search(asked))
 
     @server.tool(annotations=_READS)

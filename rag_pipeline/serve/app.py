@@ -107,7 +107,7 @@ def health() -> replies.HealthReply:
 
 
 @api.post("/search")
-def search(body: requests.SearchRequest, reader: Reader) -> replies.SearchReply:
+def search(body: requests.SearchBody, reader: Reader) -> replies.SearchReply:
     """Find chunks by words and meaning, with the origin of every score."""
     return reader.search(body)
 

@@ -17,7 +17,7 @@ from rag_pipeline.serve import reply_models as replies
 from rag_pipeline.serve.marking import Marker
 from rag_pipeline.serve.outlines import chunks_under, outline_entries, outline_of_trails
 from rag_pipeline.serve.problems import ProblemError
-from rag_pipeline.serve.request_models import AskRequest, SearchRequest, SourcesQuery
+from rag_pipeline.serve.request_models import AskRequest, SearchBody, SourcesQuery
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.documents import DocumentRow, list_documents
@@ -74,15 +74,9 @@ class Knowledge:
         """The project's settings."""
         return self.system.settings
 
-    def search(self, request: SearchRequest) -> replies.SearchReply:
+    def search(self, request: SearchBody) -> replies.SearchReply:
         """Search. Raises what the search raises."""
-        names = ("limit", "relevance_threshold", "selection", "mmr_lambda", "duplicate_similarity")
-        options = {name: getattr(request, name) for name in (*names, "expand")}
-        if request.weights is not None:
-            options["weights"] = request.weights.model_dump()
-        response = self.system.search(
-            request.query, filters=request.filters.as_filters(), **options
-        )
+        response = self.system.searcher.search(request.as_search())
         reply = replies.SearchReply.model_validate(
             {
                 **vars(response),

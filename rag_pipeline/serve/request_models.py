@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from rag_pipeline.search import Filters, MetadataFilter
+from rag_pipeline.search import Filters, MetadataFilter, SearchRequest
+from rag_pipeline.search.search_request import Expansion, Selection
 from rag_pipeline.text import clean_text
 
 MAX_QUESTION = 8_000
@@ -58,8 +59,6 @@ PageNumber = Annotated[int, Field(ge=1, le=MAX_PAGE)]
 Moment = Annotated[AwareDatetime, AfterValidator(_near)]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number of results")]
 Names = Annotated[list[Name], Field(max_length=MAX_VALUES)]
-Expansion = Literal["none", "parent", "neighbours"]
-Selection = Literal["top_k", "mmr"]
 
 
 class Request(BaseModel):
@@ -118,7 +117,7 @@ class WeightsRequest(Request):
         return self
 
 
-class SearchRequest(Request):
+class SearchBody(Request):
     """A search; options left out take their values from the server's settings."""
 
     query: Question
@@ -133,9 +132,16 @@ class SearchRequest(Request):
         default=None, description="Add the section or the neighbours to each result"
     )
 
+    def as_search(self) -> SearchRequest:
+        """Return the request of the search."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        values["weights"] = self.weights and self.weights.model_dump()
+        values["filters"] = self.filters.as_filters()
+        return SearchRequest(**values)
+
 
 class SearchQuery(Request):
-    """The common options of `SearchRequest` as query parameters; names may be repeated."""
+    """The common options of `SearchBody` as query parameters; names may be repeated."""
 
     q: Question
     limit: Limit | None = None
@@ -158,11 +164,11 @@ class SearchQuery(Request):
             raise ValueError("both weights are 0")
         return self
 
-    def as_request(self, weights: Mapping[str, float]) -> SearchRequest:
+    def as_request(self, weights: Mapping[str, float]) -> SearchBody:
         """Return the same search as a body; `weights` are the defaults from the settings."""
         given = {"text": self.text_weight, "vector": self.vector_weight}
         wanted = {name: weights[name] if one is None else one for name, one in given.items()}
-        return SearchRequest(
+        return SearchBody(
             query=self.q,
             limit=self.limit,
             weights=WeightsRequest(**wanted) if any(wanted.values()) else None,

@@ -103,4 +103,6 @@ def test_the_command_refuses_to_be_open_to_all(project: Settings) -> None:
         check=False,
     )
     assert ran.returncode == 1
-    assert "no token is configured; add [[serve.tokens]] to rag.toml" in ran.stderr.replace("\n", " ")
+    assert "no token is configured; add [[serve.tokens]] to rag.toml" in ran.stderr.replace(
+        "\n", " "
+    )
