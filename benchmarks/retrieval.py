@@ -30,7 +30,6 @@ from rag_pipeline.assets.launch import SyncSummary, open_instance, run_sync
 from rag_pipeline.definitions import defs
 from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK
 from rag_pipeline.relational.search_opening import create_searcher
-from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.search import Filters, Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
