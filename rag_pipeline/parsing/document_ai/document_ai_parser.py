@@ -24,7 +24,7 @@ from rag_pipeline.parsing.document_ai.service.process_requests import (
     processor_name,
 )
 from rag_pipeline.parsing.document_ai.service.reply_cache import MemoryReplies, ReplyCache
-from rag_pipeline.parsing.document_ai.service.sent_file import SourceFile, open_source
+from rag_pipeline.parsing.document_ai.service.sent_file import SentFile, open_source
 from rag_pipeline.parsing.file_limits import check_pages, check_size
 from rag_pipeline.parsing.pdf.native.bookmarks import add_level_hints
 from rag_pipeline.remote import Limiter, Window
@@ -120,7 +120,7 @@ class DocumentAiParser:
                 blocks, source.page_count, source.title, language, warnings, self.meter.take()
             )
 
-    def _fetch(self, source: SourceFile, pages: Sequence[int]) -> Fetched:
+    def _fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         mode = self.settings.mode
         large = len(pages) >= self.settings.batch_min_pages and source.is_pdf
         if mode == "batch" or (mode == "auto" and self.settings.bucket and large):

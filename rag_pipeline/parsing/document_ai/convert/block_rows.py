@@ -22,7 +22,7 @@ _OLD_CODES = {"iw": "he", "in": "id", "ji": "yi"}
 
 
 @dataclass
-class Row:
+class ReplyRow:
     """One block of a page."""
 
     page: int
@@ -70,7 +70,7 @@ class LanguageVotes:
         return best if 2 * sums.get(best, 0.0) > sum(self.votes.values()) else "und"
 
 
-def to_frame(rows: Sequence[Row], votes: LanguageVotes) -> tuple[pd.DataFrame, str]:
+def to_frame(rows: Sequence[ReplyRow], votes: LanguageVotes) -> tuple[pd.DataFrame, str]:
     """The checked blocks frame, with the local parser's columns, and the language."""
     if not rows:
         return empty(Blocks), votes.best()
@@ -117,7 +117,7 @@ def to_frame(rows: Sequence[Row], votes: LanguageVotes) -> tuple[pd.DataFrame, s
     return check(frame, Blocks), language
 
 
-def _body_size(rows: Sequence[Row]) -> float:
+def _body_size(rows: Sequence[ReplyRow]) -> float:
     """The size of most characters: what the other sizes are measured by."""
     weights = [(row.size, len(row.text)) for row in rows if row.kind == "text" and row.size]
     weights = weights or [(row.size, len(row.text)) for row in rows if row.size]

@@ -13,7 +13,7 @@ from rag_pipeline.parsing.document_ai.convert.anchors import (
     PageSize,
     box_of,
 )
-from rag_pipeline.parsing.document_ai.convert.block_rows import Row
+from rag_pipeline.parsing.document_ai.convert.block_rows import ReplyRow
 from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of, table_text
 from rag_pipeline.parsing.pdf.layout.geometry import Box
 from rag_pipeline.text import one_line
@@ -34,19 +34,19 @@ RUNNING_SHARE = 0.2
 PageSizes = Mapping[int, tuple[float, float]]
 
 
-def layout_rows(blocks: Sequence[Any], sizes: PageSizes) -> list[Row]:
+def layout_rows(blocks: Sequence[Any], sizes: PageSizes) -> list[ReplyRow]:
     """Rows of a reply's whole tree; running heads stand at the edge of their pages."""
     rows = list(tree_rows(blocks, sizes))
     _place_running_heads(rows)
     return rows
 
 
-def _place_running_heads(rows: Sequence[Row]) -> None:
+def _place_running_heads(rows: Sequence[ReplyRow]) -> None:
     """Short texts that begin or end many pages are no headings, whatever the tree says.
 
     Where the reply has no boxes, their place is told by the order of blocks.
     """
-    pages: dict[int, list[Row]] = {}
+    pages: dict[int, list[ReplyRow]] = {}
     for row in rows:
         pages.setdefault(row.page, []).append(row)
     edges = [
@@ -73,13 +73,13 @@ def _key(text: str) -> str:
     return "#" if _PAGE_NUMBER.match(text) else text.lower()
 
 
-def tree_rows(blocks: Sequence[Any], sizes: PageSizes) -> Iterator[Row]:
+def tree_rows(blocks: Sequence[Any], sizes: PageSizes) -> Iterator[ReplyRow]:
     """Rows of some blocks, depth first, which is their reading order."""
     for block in blocks:
         yield from _block_rows(block, sizes)
 
 
-def _block_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
+def _block_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
     kind = block.WhichOneof("block")
     if kind == "text_block":
         text = block.text_block
@@ -98,12 +98,12 @@ def _block_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
         yield row
 
 
-def _row(block: Any, text: str, sizes: PageSizes, kind: str) -> Row:
+def _row(block: Any, text: str, sizes: PageSizes, kind: str) -> ReplyRow:
     page = block.page_span.page_start or 1
     width, height = sizes.get(page, (LONG_SIDE * 0.75, LONG_SIDE))
     box = box_of(block.bounding_box, PageSize(width, height, width, height))
     lines = [one_line(line) for line in text.splitlines() if line.strip()]
-    return Row(
+    return ReplyRow(
         page,
         box or _EDGE_BOXES.get(kind, WHOLE_PAGE),
         "\n".join(lines),
@@ -121,7 +121,7 @@ def _level(kind: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _table_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
+def _table_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
     table = block.table_block
     if table.caption.strip():
         yield _row(block, table.caption, sizes, "caption")
@@ -139,7 +139,7 @@ def _table_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
     yield row
 
 
-def _list_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
+def _list_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
     """A row for each entry, with a marker where its text has none of its own."""
     ordered = block.list_block.type_ == "ordered"
     for number, entry in enumerate(block.list_block.list_entries, start=1):

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.parsing.document_ai.convert.anchors import length, spans_of
-from rag_pipeline.parsing.document_ai.convert.block_rows import LanguageVotes, Row, to_frame
+from rag_pipeline.parsing.document_ai.convert.block_rows import LanguageVotes, ReplyRow, to_frame
 from rag_pipeline.parsing.document_ai.convert.layout_tree import layout_rows
 from rag_pipeline.parsing.document_ai.convert.reply_pages import page_rows
 
@@ -27,7 +27,7 @@ def to_blocks(
     since the height of lines tells no more; `level_hint` comes from the layout parser.
     """
     sizes = page_sizes or {}
-    rows: list[Row] = []
+    rows: list[ReplyRow] = []
     votes: dict[str, float] = {}
     blocks: list[Any] = []
     for document in documents:

@@ -18,7 +18,7 @@ from rag_pipeline.parsing.document_ai.convert.anchors import (
     text_of,
     without,
 )
-from rag_pipeline.parsing.document_ai.convert.block_rows import Row
+from rag_pipeline.parsing.document_ai.convert.block_rows import ReplyRow
 from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of, table_text
 from rag_pipeline.parsing.document_ai.convert.text_styles import Styles, styles_of
 from rag_pipeline.parsing.pdf.layout.geometry import Box, bounding_box
@@ -31,7 +31,7 @@ SENTENCE_END = ".:;?!。！？：；…»”\"')]"
 _CHECKBOXES = {"filled_checkbox": "☑", "unfilled_checkbox": "☐"}
 
 
-def page_rows(text: str, page: Any, points: tuple[float, float] | None) -> list[Row]:
+def page_rows(text: str, page: Any, points: tuple[float, float] | None) -> list[ReplyRow]:
     """Rows of one page in the reply's reading order.
 
     No character is in two rows: tables come first, then form fields, then paragraphs with what is
@@ -43,7 +43,7 @@ def page_rows(text: str, page: Any, points: tuple[float, float] | None) -> list[
     return _with_figures(rows, reader.figures())
 
 
-def _with_figures(rows: list[Row], figures: list[Row]) -> list[Row]:
+def _with_figures(rows: list[ReplyRow], figures: list[ReplyRow]) -> list[ReplyRow]:
     """Put each figure before the first row that stands below its top beside it."""
     for figure in figures:
         at = next(
@@ -88,9 +88,9 @@ class _Page:
         turns = [line.layout.orientation or PAGE_UP for line in page.lines]
         self.usual_turn = max(set(turns), key=turns.count) if turns else PAGE_UP
 
-    def row(self, box: Box | None, text: str, start: int, **values: Any) -> Row:
+    def row(self, box: Box | None, text: str, start: int, **values: Any) -> ReplyRow:
         """A row of this page."""
-        return Row(
+        return ReplyRow(
             self.page.page_number,
             box or WHOLE_PAGE,
             text,
@@ -99,7 +99,7 @@ class _Page:
             **values,
         )
 
-    def tables(self) -> list[Row]:
+    def tables(self) -> list[ReplyRow]:
         """A row for each table; its cells' text is taken out of the running text."""
         rows = []
         for table in self.page.tables:
@@ -134,7 +134,7 @@ class _Page:
             )
         return rows
 
-    def form_fields(self) -> list[Row]:
+    def form_fields(self) -> list[ReplyRow]:
         """A row `name: value` for each field that is not in a table."""
         rows = []
         for form_field in self.page.form_fields:
@@ -165,11 +165,11 @@ class _Page:
             )
         return rows
 
-    def paragraphs(self) -> list[Row]:
+    def paragraphs(self) -> list[ReplyRow]:
         """A row for each paragraph, or for each part that begins like an item of a list."""
         units = self.page.paragraphs or self.page.blocks or self.page.lines
         blocks = [(spans_of(block.layout), block.layout) for block in self.page.blocks]
-        rows: list[Row] = []
+        rows: list[ReplyRow] = []
         for unit in units:
             spans = spans_of(unit.layout)
             left = without(spans, self.taken)
@@ -191,7 +191,7 @@ class _Page:
                 rows.append(self._bare(left, unit.layout))
         return rows + self._rest()
 
-    def _rest(self) -> list[Row]:
+    def _rest(self) -> list[ReplyRow]:
         """What no unit holds: lines, or with neither lines nor units the page's whole text."""
         rows = []
         left = without(spans_of(self.page.layout), self.taken)
@@ -203,7 +203,7 @@ class _Page:
             rows.append(self._bare(left, self.page.layout))
         return rows
 
-    def _bare(self, spans: list[Span], layout: Any) -> Row:
+    def _bare(self, spans: list[Span], layout: Any) -> ReplyRow:
         """A row of text whose lines are not known."""
         lines = [one_line(line) for line in text_of(self.text, spans).splitlines()]
         lines = [line for line in lines if line]
@@ -215,7 +215,7 @@ class _Page:
             confidence=layout.confidence or 1.0,
         )
 
-    def _paragraph(self, lines: list[_Line], column: Box | None) -> Row:
+    def _paragraph(self, lines: list[_Line], column: Box | None) -> ReplyRow:
         spans = [span for line in lines for span in line.spans]
         box = _box_around(lines)
         width = self.size.width
@@ -238,7 +238,7 @@ class _Page:
             column=(column[0], column[2]) if column else (0.0, 1.0),
         )
 
-    def figures(self) -> list[Row]:
+    def figures(self) -> list[ReplyRow]:
         """Rows of pictures; formulas and marks that have text are text."""
         rows = []
         for element in self.page.visual_elements:

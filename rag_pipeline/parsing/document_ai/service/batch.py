@@ -16,6 +16,7 @@ from rag_pipeline.parsing.document_ai.service.page_ranges import (
     describe_pages,
     split_pages,
 )
+from rag_pipeline.parsing.document_ai.service.process_call import call
 from rag_pipeline.parsing.document_ai.service.process_requests import batch_request, processing_hash
 from rag_pipeline.parsing.document_ai.service.reply_cache import (
     ReplyCache,
@@ -29,11 +30,9 @@ from rag_pipeline.parsing.document_ai.service.reply_checks import (
     pages_without_text,
     renumber,
 )
-from rag_pipeline.parsing.document_ai.service.sent_file import SourceFile
-from rag_pipeline.parsing.document_ai.service.service_faults import TooLargeError, code_of
+from rag_pipeline.parsing.document_ai.service.sent_file import SentFile
 from rag_pipeline.parsing.document_ai.service.shards import merge_shards, read_shard
-from rag_pipeline.parsing.document_ai.service.single_request import call
-from rag_pipeline.remote import Limiter
+from rag_pipeline.remote import Limiter, RefusedFault, grpc_code
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import UsageMeter
 
@@ -55,7 +54,7 @@ class BatchFetcher:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
-    def fetch(self, source: SourceFile, pages: Sequence[int]) -> Fetched:
+    def fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         """Replies for all the pages, from the store or from jobs.
 
         Raises `ParserServiceError` where a job fails, takes too long, or its files are not whole;
@@ -67,7 +66,7 @@ class BatchFetcher:
             found.documents.append(self._fetch(source, part, found))
         return found
 
-    def _fetch(self, source: SourceFile, pages: PageRange, found: Fetched) -> Any:
+    def _fetch(self, source: SentFile, pages: PageRange, found: Fetched) -> Any:
         processing = processing_hash(self.settings)
         key = reply_key(source.source_hash, processing, pages)
         if (stored := self.replies.get(key)) is not None:
@@ -101,12 +100,12 @@ class BatchFetcher:
         try:
             operation = self._operation(name, name)
         except (ProviderError, ParseError) as error:
-            if code_of(error.__cause__) not in ("NOT_FOUND", "INVALID_ARGUMENT"):
+            if grpc_code(error.__cause__) not in ("NOT_FOUND", "INVALID_ARGUMENT"):
                 raise
             return None
         return None if operation.HasField("error") else operation
 
-    def _start(self, source: SourceFile, pages: PageRange, folder: str, note: str) -> Any:
+    def _start(self, source: SentFile, pages: PageRange, folder: str, note: str) -> Any:
         is_whole = len(pages) == source.page_count
         content = source.content if is_whole else source.with_pages(pages)
         self.storage.remove_all(folder)
@@ -126,7 +125,7 @@ class BatchFetcher:
                 timeout=self.settings.timeout_seconds,
                 limiter=self.limiter,
             )
-        except TooLargeError as error:
+        except RefusedFault as error:
             raise ParseError(
                 f"the document is too large for a batch job ({error})", document=source.name
             ) from error
@@ -169,7 +168,7 @@ class BatchFetcher:
                 " read and write the bucket?",
             )
 
-    def _joined(self, source: SourceFile, pages: PageRange, files: dict[str, bytes]) -> Any:
+    def _joined(self, source: SentFile, pages: PageRange, files: dict[str, bytes]) -> Any:
         """The document that the job wrote, its parts joined, with the source's page numbers."""
         shards = []
         for name, content in files.items():
@@ -189,9 +188,7 @@ class BatchFetcher:
             renumber(document, pages, source.name)
         return document
 
-    def _check_ink(
-        self, source: SourceFile, document: Any, pages: PageRange, found: Fetched
-    ) -> None:
+    def _check_ink(self, source: SentFile, document: Any, pages: PageRange, found: Fetched) -> None:
         empty = [page for page in pages_without_text(document, pages) if source.has_ink(page)]
         if proven := [page for page in empty if source.has_text_layer(page)]:
             raise ParserServiceError(

@@ -15,6 +15,7 @@ from rag_pipeline.parsing.document_ai.service.page_ranges import (
     halves,
     split_pages,
 )
+from rag_pipeline.parsing.document_ai.service.process_call import call
 from rag_pipeline.parsing.document_ai.service.process_requests import (
     add_ons,
     process_request,
@@ -26,10 +27,8 @@ from rag_pipeline.parsing.document_ai.service.reply_checks import (
     pages_without_text,
     renumber,
 )
-from rag_pipeline.parsing.document_ai.service.sent_file import SourceFile
-from rag_pipeline.parsing.document_ai.service.service_faults import TooLargeError
-from rag_pipeline.parsing.document_ai.service.single_request import call
-from rag_pipeline.remote import Limiter
+from rag_pipeline.parsing.document_ai.service.sent_file import SentFile
+from rag_pipeline.remote import Limiter, RefusedFault
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import Usage, UsageMeter
 
@@ -66,11 +65,11 @@ class OnlineFetcher:
     def _is_layout(self) -> bool:
         return self.settings.processor_type == "layout_parser"
 
-    def fetch(self, source: SourceFile, pages: Sequence[int]) -> Fetched:
+    def fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         """Replies for all the pages, from the store or the service.
 
         Raises the first error met; parts that were answered up to then are stored. Errors are
-        those of `call` (but `TooLargeError`) and of the checks.
+        those of `call` (but `RefusedFault`) and of the checks.
         """
         ranges = split_pages(pages, self.settings.pages_per_request if source.is_pdf else 15)
         found = Fetched()
@@ -97,13 +96,13 @@ class OnlineFetcher:
         found.warnings.sort()
         return found
 
-    def _fetch(self, source: SourceFile, pages: PageRange, found: Fetched) -> list[Any]:
+    def _fetch(self, source: SentFile, pages: PageRange, found: Fetched) -> list[Any]:
         key = reply_key(source.source_hash, processing_hash(self.settings), pages)
         if (stored := self.replies.get(key)) is not None:
             return [unpack(stored)]
         try:
             document = self._ask(source, pages)
-        except TooLargeError as error:
+        except RefusedFault as error:
             if len(pages) == 1:
                 raise ParseError(
                     f"the page is too large for Document AI ({error})",
@@ -118,7 +117,7 @@ class OnlineFetcher:
         self.replies.put(key, pack(document))
         return [document]
 
-    def _ask(self, source: SourceFile, pages: PageRange) -> Any:
+    def _ask(self, source: SentFile, pages: PageRange) -> Any:
         """The service's reply, with the source's page numbers, as the library's raw message."""
         request, is_split = self._request(source, pages)
         response = call(
@@ -136,10 +135,10 @@ class OnlineFetcher:
             renumber(document, pages, source.name)
         return document
 
-    def _request(self, source: SourceFile, pages: PageRange) -> tuple[Any, bool]:
+    def _request(self, source: SentFile, pages: PageRange) -> tuple[Any, bool]:
         """The request, and whether it sends a file of just these pages.
 
-        Raises `TooLargeError` where that file is above the limit.
+        Raises `RefusedFault` where that file is above the limit.
         """
         limit = self.settings.max_request_megabytes * MEGABYTE
         is_whole = len(pages) == source.page_count
@@ -153,12 +152,12 @@ class OnlineFetcher:
         if source.is_pdf:
             content = source.with_pages(pages)
         if len(content) > limit:
-            raise TooLargeError(f"{len(content) / MEGABYTE:.1f} MB, limit {limit / MEGABYTE:g} MB")
+            raise RefusedFault(
+                f"{len(content) / MEGABYTE:.1f} MB, limit {limit / MEGABYTE:g} MB", too_long=True
+            )
         return process_request(self.settings, content, source.mime_type, None), True
 
-    def _check_ink(
-        self, source: SourceFile, document: Any, pages: PageRange, found: Fetched
-    ) -> None:
+    def _check_ink(self, source: SentFile, document: Any, pages: PageRange, found: Fetched) -> None:
         """A page that shows something and came back empty is asked for once more.
 
         A PDF's own text on it proves the reply wrong. Without, it may be a photograph: what comes

@@ -78,7 +78,7 @@ def tiff_pages(content: bytes) -> int:
 
 
 @dataclass
-class SourceFile:
+class SentFile:
     """An open file. Methods that need its pages may be called from any thread."""
 
     name: str
@@ -150,7 +150,7 @@ class SourceFile:
 
 
 @contextmanager
-def open_source(path: Path, document: str) -> Iterator[SourceFile]:
+def open_source(path: Path, document: str) -> Iterator[SentFile]:
     """Open a PDF or an image.
 
     Raises `EmptyFileError`, `EncryptedPdfError` or `DamagedPdfError`, and `ParseError` for what
@@ -170,7 +170,7 @@ def open_source(path: Path, document: str) -> Iterator[SourceFile]:
     with ExitStack() as stack:
         if mime_type != PDF:
             pages = tiff_pages(content) if mime_type == TIFF else 1
-            yield SourceFile(document, mime_type, content, pages, source_hash)
+            yield SentFile(document, mime_type, content, pages, source_hash)
             return
         pdf = stack.enter_context(open_pdf(path, document))
         sizes = {}
@@ -179,7 +179,7 @@ def open_source(path: Path, document: str) -> Iterator[SourceFile]:
                 sizes[number + 1] = pdf.get_page_size(number)
             except pdfium.PdfiumError:
                 continue
-        yield SourceFile(
+        yield SentFile(
             document,
             mime_type,
             content,
