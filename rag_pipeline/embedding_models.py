@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from rag_pipeline.errors import SettingsError
 
@@ -68,7 +68,8 @@ class EmbeddingModel:
 
 
 def _read_table() -> Iterator[EmbeddingModel]:
-    for provider, facts in _TABLE.items():
+    for provider in get_args(Provider):
+        facts = _TABLE[provider]
         shared = {name: fact for name, fact in facts.items() if name not in ("default", "models")}
         for name, own in facts["models"].items():
             model = EmbeddingModel(provider=provider, name=name, **shared | own)
@@ -186,7 +187,8 @@ def _resolve_listed(provider: Provider, name: str, dimensions: int) -> tuple[str
     if listed is None and provider == "local":
         raise SettingsError(
             f"embedding.model: the local provider has no model {name!r}",
-            hint=f"use {_TABLE[provider]['default']!r}, or name the folder of another one in embedding.model_path",
+            hint=f"use {_TABLE[provider]['default']!r}, or name the folder of another one in "
+            "embedding.model_path",
         )
     if listed is None and not dimensions:
         raise SettingsError(

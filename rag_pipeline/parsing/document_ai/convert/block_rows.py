@@ -1,4 +1,4 @@
-"""Rows of the blocks frame while they are gathered, and what they become."""
+"""Rows of the blocks frame while they are collected, and the frame they become."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rag_pipeline.text import clean_text, detect_language
 
 _LANGUAGE_SAMPLE = 40_000
 BODY_TOLERANCE = 1.15
-"""Measured sizes of the same text differ by up to this in recorded replies."""
+"""Measured sizes of the same text differ by up to this factor in recorded replies."""
 _OLD_CODES = {"iw": "he", "in": "id", "ji": "yi"}
 
 
@@ -45,7 +45,7 @@ class ReplyRow:
     spans: list[list[tuple[int, int]]] | None = None
     level: int | None = None
     start: int = 0
-    """Where its text begins in the reply's."""
+    """Where its text begins in the text of the reply."""
 
 
 @dataclass
@@ -118,19 +118,24 @@ def to_frame(rows: Sequence[ReplyRow], votes: LanguageVotes) -> tuple[pd.DataFra
 
 
 def _body_size(rows: Sequence[ReplyRow]) -> float:
-    """The size of most characters: what the other sizes are measured by."""
+    """The size of most characters, to which other sizes are compared."""
     weights = [(row.size, len(row.text)) for row in rows if row.kind == "text" and row.size]
     weights = weights or [(row.size, len(row.text)) for row in rows if row.size]
-    half = sum(weight for _, weight in weights) / 2
-    for size, weight in sorted(weights):
+    return max(0.1, round(weighted_median(weights), 1)) if weights else 0.0
+
+
+def weighted_median(values: Sequence[tuple[float, int]]) -> float:
+    """The median of (value, weight) pairs; 0 if there are none."""
+    half = sum(weight for _, weight in values) / 2
+    for value, weight in sorted(values):
         half -= weight
         if half <= 0:
-            return round(size, 1) or 0.1
+            return value
     return 0.0
 
 
 def _known_size(size: float, body: float) -> float:
-    """A size as exactly as the height of lines tells it: the body's, or some steps from it."""
+    """A size as precisely as line heights allow: the body size, or some steps from it."""
     if not (size and body):
         return 0.0
     if 1 / BODY_TOLERANCE <= size / body <= BODY_TOLERANCE:

@@ -1,4 +1,4 @@
-"""The layout parser's tree → rows. Pure; messages are the library's raw ones."""
+"""The layout parser's tree → rows. Pure; takes the library's raw messages."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _EDGE_BOXES: dict[str, Box] = {"header": (0.0, 0.0, 1.0, 0.05), "footer": (0.0, 0.95, 1.0, 1.0)}
-"""Where running heads and feet stand when no box is given: structure knows them by their place."""
+"""Boxes of running heads and feet without one: structure recognises them by their place."""
 RUNNING_DEPTH = 3
 RUNNING_LENGTH = 80
 RUNNING_PAGES = 3
 RUNNING_SHARE = 0.2
-"""A running head is one of so many outermost blocks, at most so long, on so many of the pages."""
+"""A running head is among the first or last `RUNNING_DEPTH` blocks of a page, at most
+`RUNNING_LENGTH` characters long, and on at least this number and share of the pages."""
 PageSizes = Mapping[int, tuple[float, float]]
 
 
 def layout_rows(blocks: Sequence[Any], sizes: PageSizes) -> list[ReplyRow]:
-    """Rows of a reply's whole tree; running heads stand at the edge of their pages."""
+    """Rows of a reply's whole tree; running heads are moved to the edge of their pages."""
     rows = list(tree_rows(blocks, sizes))
     _place_running_heads(rows)
     return rows
 
 
 def _place_running_heads(rows: Sequence[ReplyRow]) -> None:
-    """Short texts that begin or end many pages are no headings, whatever the tree says.
+    """Short texts that begin or end many pages are not headings, whatever the tree says.
 
-    Where the reply has no boxes, their place is told by the order of blocks.
+    If the reply has no boxes, the order of the blocks tells where they are.
     """
     pages: dict[int, list[ReplyRow]] = {}
     for row in rows:
@@ -69,12 +70,12 @@ def _place_running_heads(rows: Sequence[ReplyRow]) -> None:
 
 
 def _key(text: str) -> str:
-    """What repeats: the same words; page numbers are all alike, while `Step 2` is not `Step 3`."""
+    """Equal for repeated texts: all page numbers are equal, but `Step 2` is not `Step 3`."""
     return "#" if _PAGE_NUMBER.match(text) else text.lower()
 
 
 def tree_rows(blocks: Sequence[Any], sizes: PageSizes) -> Iterator[ReplyRow]:
-    """Rows of some blocks, depth first, which is their reading order."""
+    """Rows of some blocks in reading order, which is depth first."""
     for block in blocks:
         yield from _block_rows(block, sizes)
 
@@ -140,7 +141,7 @@ def _table_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
 
 
 def _list_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
-    """A row for each entry, with a marker where its text has none of its own."""
+    """A row for each entry, with a marker if its text has none."""
     ordered = block.list_block.type_ == "ordered"
     for number, entry in enumerate(block.list_block.list_entries, start=1):
         rows = list(tree_rows(entry.blocks, sizes))
@@ -157,5 +158,5 @@ def _has_marker(text: str) -> bool:
 
 
 def _words(blocks: Sequence[Any]) -> str:
-    """All text below some blocks, on one line: what a cell holds."""
+    """All text below some blocks, on one line: the content of a cell."""
     return one_line(" ".join(row.text for row in tree_rows(blocks, {})))

@@ -13,7 +13,7 @@ from rag_pipeline.parsing.document_ai.convert.layout_tree import layout_rows
 from rag_pipeline.parsing.document_ai.convert.reply_pages import page_rows
 
 CONVERSION_VERSION = "1"
-"""Part of the fingerprint: a new value converts all stored replies again, and asks for none."""
+"""Part of the fingerprint: a new value converts all stored replies again, without new requests."""
 
 
 def to_blocks(
@@ -22,9 +22,9 @@ def to_blocks(
     """Convert raw `Document` messages, in order of pages, into one blocks frame.
 
     Returns the frame and the language (ISO 639-1 or `und`). `page_sizes` are the pages' widths and
-    heights in points, where the file tells them; else sizes are relative to a letter page. The
-    frame has the local parser's columns; `font_size` is the body's size times a power of 1.2,
-    since the height of lines tells no more; `level_hint` comes from the layout parser.
+    heights in points, if the file gives them; otherwise sizes are relative to a letter page. The
+    frame has the local parser's columns; `font_size` is the body size times a power of 1.2,
+    because line heights are no more precise; `level_hint` comes from the layout parser.
     """
     sizes = page_sizes or {}
     rows: list[ReplyRow] = []

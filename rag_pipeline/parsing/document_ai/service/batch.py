@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag_pipeline.errors import ParseError, ParserServiceError, ProviderError
 from rag_pipeline.parsing.document_ai.service.cloud_storage import JobStorage
-from rag_pipeline.parsing.document_ai.service.online import Fetched, count_pages
+from rag_pipeline.parsing.document_ai.service.online import Fetched, count_pages, unread_pages
 from rag_pipeline.parsing.document_ai.service.page_ranges import (
     PAGES_BATCH,
     PageRange,
@@ -25,28 +25,27 @@ from rag_pipeline.parsing.document_ai.service.reply_cache import (
     reply_key,
     unpack,
 )
-from rag_pipeline.parsing.document_ai.service.reply_checks import (
-    check_reply,
-    pages_without_text,
-    renumber,
-)
+from rag_pipeline.parsing.document_ai.service.reply_checks import check_reply, renumber
 from rag_pipeline.parsing.document_ai.service.sent_file import SentFile
 from rag_pipeline.parsing.document_ai.service.shards import merge_shards, read_shard
 from rag_pipeline.remote import Limiter, RefusedFault, grpc_code
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import UsageMeter
 
+if TYPE_CHECKING:
+    from google.cloud.documentai_v1 import DocumentProcessorServiceClient
+
 FIRST_POLL = 2.0
 LONGEST_POLL = 60.0
-"""Seconds between two questions whether a job is done; the wait doubles from first to longest."""
+"""Seconds between two polls of a job; the wait doubles from the first to the longest."""
 
 
 @dataclass
 class BatchFetcher:
-    """Runs one job for each range of pages. A job that was started is found again, not repeated."""
+    """Runs one job for each range of pages. A job that was started is resumed, not repeated."""
 
     settings: DocumentAiSettings
-    client: Callable[[], Any]
+    client: Callable[[], DocumentProcessorServiceClient]
     storage: JobStorage
     replies: ReplyCache
     meter: UsageMeter
@@ -57,7 +56,7 @@ class BatchFetcher:
     def fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         """Replies for all the pages, from the store or from jobs.
 
-        Raises `ParserServiceError` where a job fails, takes too long, or its files are not whole;
+        Raises `ParserServiceError` if a job fails, takes too long, or its files are incomplete;
         `ProviderError` and `ParseError` as online requests do.
         """
         size = PAGES_BATCH[self.settings.processor_type] if source.is_pdf else source.page_count
@@ -89,11 +88,11 @@ class BatchFetcher:
         return document
 
     def _forget(self, note: str) -> None:
-        """Let the next sync start another job; after faults that may pass, the job is kept."""
+        """Let the next sync start another job; after transient faults, the job is kept."""
         self.replies.put(note, b"")
 
     def _known_job(self, note: str) -> Any | None:
-        """The job that an earlier run started, unless it is unknown now or has failed."""
+        """The job that an earlier run started, unless it is unknown by now or has failed."""
         name = (self.replies.get(note) or b"").decode()
         if not name:
             return None
@@ -134,7 +133,7 @@ class BatchFetcher:
         return started.operation
 
     def _operation(self, name: str, document: str) -> Any:
-        """The state of a job, as the service tells it now."""
+        """The current state of a job."""
         return call(
             lambda seconds: self.client().get_operation(
                 {"name": name}, retry=None, timeout=seconds
@@ -145,7 +144,7 @@ class BatchFetcher:
         )
 
     def _wait(self, operation: Any, document: str, note: str) -> None:
-        """Wait until the job is done. Raises `ParserServiceError` where it fails or takes long."""
+        """Wait until the job is done. Raises `ParserServiceError` if it fails or takes too long."""
         deadline = self.clock() + 60 * self.settings.batch_timeout_minutes
         pause = FIRST_POLL
         while not operation.done:
@@ -169,7 +168,7 @@ class BatchFetcher:
             )
 
     def _joined(self, source: SentFile, pages: PageRange, files: dict[str, bytes]) -> Any:
-        """The document that the job wrote, its parts joined, with the source's page numbers."""
+        """The document that the job wrote, joined, with the source's page numbers."""
         shards = []
         for name, content in files.items():
             if name.endswith(".json"):
@@ -189,14 +188,7 @@ class BatchFetcher:
         return document
 
     def _check_ink(self, source: SentFile, document: Any, pages: PageRange, found: Fetched) -> None:
-        empty = [page for page in pages_without_text(document, pages) if source.has_ink(page)]
-        if proven := [page for page in empty if source.has_text_layer(page)]:
-            raise ParserServiceError(
-                f"Document AI's reply is not whole: page {describe_pages(proven)} has text to be"
-                " seen, but none in the reply",
-                document=source.name,
-                hint="the next sync starts the job again",
-            )
+        empty = unread_pages(source, document, pages, "the next sync starts the job again")
         if empty and source.is_pdf:
             found.warnings.append(
                 f"document_ai: page {describe_pages(empty)} shows something, but has no text"

@@ -1,4 +1,4 @@
-"""Pages of a file → checked replies, by online requests; several at once, each page paid once."""
+"""Pages of a file → checked replies, by online requests, several at once; no page is paid twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag_pipeline.errors import ParseError, ParserServiceError
 from rag_pipeline.parsing.document_ai.service.page_ranges import (
@@ -32,15 +32,18 @@ from rag_pipeline.remote import Limiter, RefusedFault
 from rag_pipeline.settings import DocumentAiSettings
 from rag_pipeline.usage import Usage, UsageMeter
 
+if TYPE_CHECKING:
+    from google.cloud.documentai_v1 import DocumentProcessorServiceClient, ProcessRequest
+
 MEGABYTE = 1_000_000
 
 
 @dataclass
 class Fetched:
-    """Replies of a document, and what its readers should know."""
+    """Replies of a document, and warnings for its readers."""
 
     documents: list[Any] = field(default_factory=list)
-    """`Document` messages with the source's page numbers, in order of pages."""
+    """`Document` messages with the source's page numbers, in page order."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -53,10 +56,10 @@ def count_pages(meter: UsageMeter, settings: DocumentAiSettings, pages: int) -> 
 
 @dataclass
 class OnlineFetcher:
-    """Asks for page ranges. `client` gives the connection when it is first needed."""
+    """Requests page ranges. `client` connects when it is first needed."""
 
     settings: DocumentAiSettings
-    client: Callable[[], Any]
+    client: Callable[[], DocumentProcessorServiceClient]
     replies: ReplyCache
     meter: UsageMeter
     limiter: Limiter
@@ -68,8 +71,8 @@ class OnlineFetcher:
     def fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         """Replies for all the pages, from the store or the service.
 
-        Raises the first error met; parts that were answered up to then are stored. Errors are
-        those of `call` (but `RefusedFault`) and of the checks.
+        Raises the first error of `call` (except `RefusedFault`) or of the checks; parts answered
+        by then are stored.
         """
         ranges = split_pages(pages, self.settings.pages_per_request if source.is_pdf else 15)
         found = Fetched()
@@ -77,7 +80,7 @@ class OnlineFetcher:
 
         def fetch(part: PageRange) -> list[Any]:
             if failed.is_set():
-                return []  # the document fails anyway: nothing more is begun
+                return []  # the document fails anyway: start nothing more
             try:
                 return self._fetch(source, part, found)
             except BaseException:
@@ -89,7 +92,7 @@ class OnlineFetcher:
         else:
             with ThreadPoolExecutor(self.settings.max_concurrent_requests) as pool:
                 futures = [pool.submit(fetch, part) for part in ranges]
-                # What runs when one fails is paid for, and goes to the store.
+                # Requests that run when one fails are paid for, so they are stored.
                 wait(futures)
                 parts = [future.result() for future in futures]
         found.documents = [document for part in parts for document in part]
@@ -118,7 +121,7 @@ class OnlineFetcher:
         return [document]
 
     def _ask(self, source: SentFile, pages: PageRange) -> Any:
-        """The service's reply, with the source's page numbers, as the library's raw message."""
+        """The service's reply with the source's page numbers, as the library's raw message."""
         request, is_split = self._request(source, pages)
         response = call(
             lambda seconds: self.client().process_document(
@@ -129,22 +132,22 @@ class OnlineFetcher:
             limiter=self.limiter,
         )
         document = type(response).pb(response).document
-        # Failed requests are free; this one was answered, whatever the answer is worth.
+        # Failed requests are free; an answered one is billed even if its checks fail.
         count_pages(self.meter, self.settings, len(pages))
         if is_split:
             renumber(document, pages, source.name)
         return document
 
-    def _request(self, source: SentFile, pages: PageRange) -> tuple[Any, bool]:
-        """The request, and whether it sends a file of just these pages.
+    def _request(self, source: SentFile, pages: PageRange) -> tuple[ProcessRequest, bool]:
+        """The request, and whether it sends a file of only these pages.
 
-        Raises `RefusedFault` where that file is above the limit.
+        Raises `RefusedFault` if that file is over the limit.
         """
         limit = self.settings.max_request_megabytes * MEGABYTE
         is_whole = len(pages) == source.page_count
         select = self.settings.page_ranges == "select"
         if self._is_layout:
-            select = False  # its limit of 15 pages is the file's, whatever pages are selected
+            select = False  # its limit of 15 pages applies to the file, not to the selection
         content = source.content
         if len(content) <= limit and (is_whole or select or not source.is_pdf):
             selected = None if is_whole else pages
@@ -158,32 +161,40 @@ class OnlineFetcher:
         return process_request(self.settings, content, source.mime_type, None), True
 
     def _check_ink(self, source: SentFile, document: Any, pages: PageRange, found: Fetched) -> None:
-        """A page that shows something and came back empty is asked for once more.
+        """Request once more the pages that are not blank but came back empty.
 
-        A PDF's own text on it proves the reply wrong. Without, it may be a photograph: what comes
-        back empty twice is taken to have no text.
+        They may be photographs: a page that comes back empty twice is taken to have no text.
         """
-        empty = [page for page in pages_without_text(document, pages) if source.has_ink(page)]
-        proven = [page for page in empty if source.has_text_layer(page)]
-        if proven:
-            raise _empty_pages(proven, source.name)
+        hint = "the next sync asks for these pages again"
+        empty = unread_pages(source, document, pages, hint)
         if not empty or not source.is_pdf:
             return
         again = tuple(empty)
         second = self._ask(source, again)
         check_reply(second, again, source.name, is_layout=self._is_layout)
         if pages_without_text(second, again) != empty:
-            raise _empty_pages(empty, source.name)
+            raise _not_whole(empty, source.name, hint)
         found.warnings.append(
             f"document_ai: page {describe_pages(empty)} shows something, but has no text"
             " (asked twice)"
         )
 
 
-def _empty_pages(pages: list[int], name: str) -> ParserServiceError:
+def unread_pages(source: SentFile, document: Any, pages: PageRange, hint: str) -> list[int]:
+    """Pages that are not blank, but have no text in the reply.
+
+    Raises `ParserServiceError` if a PDF's own text on one of them proves the reply wrong.
+    """
+    empty = [page for page in pages_without_text(document, pages) if source.has_ink(page)]
+    if proven := [page for page in empty if source.has_text_layer(page)]:
+        raise _not_whole(proven, source.name, hint)
+    return empty
+
+
+def _not_whole(pages: list[int], name: str, hint: str) -> ParserServiceError:
     return ParserServiceError(
         f"Document AI's reply is not whole: page {describe_pages(pages)} has text to be seen, but"
         " none in the reply",
         document=name,
-        hint="the next sync asks for these pages again",
+        hint=hint,
     )
