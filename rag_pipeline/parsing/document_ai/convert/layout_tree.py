@@ -49,7 +49,7 @@ def _place_running_heads(rows: Sequence[ReplyRow]) -> None:
     """
     pages: dict[int, list[ReplyRow]] = {}
     for row in rows:
-        pages.setdefault(row.page, []).append(row)
+        pages.setdefault(row.page_number, []).append(row)
     edges = [
         (row, at < RUNNING_DEPTH)
         for page in pages.values()
@@ -60,11 +60,11 @@ def _place_running_heads(rows: Sequence[ReplyRow]) -> None:
     ]
     found: dict[str, set[int]] = {}
     for row, _ in edges:
-        found.setdefault(_key(row.text), set()).add(row.page)
+        found.setdefault(_key(row.text), set()).add(row.page_number)
     needed = max(RUNNING_PAGES, RUNNING_SHARE * len(pages))
     for row, is_top in edges:
         if len(found[_key(row.text)]) >= needed:
-            row.level = None
+            row.level_hint = None
             if row.box == WHOLE_PAGE:
                 row.box = _EDGE_BOXES["header" if is_top else "footer"]
 
@@ -109,8 +109,8 @@ def _row(block: Any, text: str, sizes: PageSizes, kind: str) -> ReplyRow:
         box or _EDGE_BOXES.get(kind, WHOLE_PAGE),
         "\n".join(lines),
         (width, height),
-        lines=max(1, len(lines)),
-        level=_level(kind),
+        line_count=max(1, len(lines)),
+        level_hint=_level(kind),
         column=(box[0], box[2]) if box else (0.0, 1.0),
     )
 
@@ -136,7 +136,8 @@ def _table_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
     if not text.strip():
         return
     row = _row(block, text, sizes, "table")
-    row.kind, row.text, row.cells, row.spans, row.lines = "table", text, cells, spans, len(cells)
+    row.kind, row.text, row.line_count = "table", text, len(cells)
+    row.table_cells, row.table_spans = cells, spans
     yield row
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.parsing.document_ai.convert.anchors import length, spans_of
-from rag_pipeline.parsing.document_ai.convert.block_rows import LanguageVotes, ReplyRow, to_frame
+from rag_pipeline.parsing.document_ai.convert.block_rows import ReplyRow, to_frame
 from rag_pipeline.parsing.document_ai.convert.layout_tree import layout_rows
 from rag_pipeline.parsing.document_ai.convert.reply_pages import page_rows
 
@@ -36,8 +36,8 @@ def to_blocks(
             _count_languages(page, votes)
         blocks += document.document_layout.blocks
     rows += layout_rows(blocks, sizes)
-    rows.sort(key=lambda row: row.page)  # stable: the order within a page stays
-    return to_frame(rows, LanguageVotes(votes))
+    rows.sort(key=lambda row: row.page_number)  # stable: the order within a page stays
+    return to_frame(rows, votes)
 
 
 def _count_languages(page: Any, votes: dict[str, float]) -> None:

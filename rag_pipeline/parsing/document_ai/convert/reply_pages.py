@@ -113,10 +113,10 @@ class _Page:
                     table_text(cells_),
                     min(spans)[0],
                     kind="table",
-                    cells=cells_,
-                    spans=marks,
-                    size=usual_size(lines),
-                    lines=len(cells_),
+                    table_cells=cells_,
+                    table_spans=marks,
+                    font_size=usual_size(lines),
+                    line_count=len(cells_),
                     confidence=table.layout.confidence or mean_confidence(lines),
                 )
             )
@@ -147,7 +147,7 @@ class _Page:
                     bounding_box(boxes) if boxes else box_around(lines),
                     f"{key}: {shown}".strip() if key else shown,
                     min(own)[0],
-                    size=usual_size(lines),
+                    font_size=usual_size(lines),
                     confidence=min(name.confidence or 1.0, value.confidence or 1.0),
                 )
             )
@@ -202,7 +202,7 @@ class _Page:
             box_of(layout.bounding_poly, self.size),
             join_lines(lines),
             spans[0][0],
-            lines=len(lines),
+            line_count=len(lines),
             confidence=layout.confidence or 1.0,
         )
 
@@ -218,13 +218,13 @@ class _Page:
             box,
             join_lines([line.text for line in lines]),
             lines[0].spans[0][0],
-            size=usual_size(lines),
-            lines=len(lines),
+            font_size=usual_size(lines),
+            line_count=len(lines),
             confidence=mean_confidence(lines),
-            bold=style.bold,
-            italic=style.italic,
+            is_bold=style.bold,
+            is_italic=style.italic,
             bold_lead="" if style.bold else one_line(self.styles.lead(self.text, spans)),
-            upright=turn == self.usual_turn,
+            is_upright=turn == self.usual_turn,
             indent=lefts[0] - min(lefts[1:]) if len(lefts) > 1 else 0.0,
             column=(column[0], column[2]) if column else (0.0, 1.0),
         )
@@ -236,7 +236,7 @@ class _Page:
             spans = spans_of(element.layout)
             box = box_of(element.layout.bounding_poly, self.size)
             if box and not text_of(self.text, spans).strip() and "math" not in element.type_:
-                rows.append(self.row(box, "", 0, kind="figure", lines=0))
+                rows.append(self.row(box, "", 0, kind="figure", line_count=0))
         return rows
 
     def _lines_in(self, spans: list[Span]) -> list[ReplyLine]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rag_pipeline.errors import ParseError, ParserServiceError, ProviderError
-from rag_pipeline.parsing.document_ai.service.cloud_storage import JobStorage
+from rag_pipeline.parsing.document_ai.service.cloud_storage import BucketStorage
 from rag_pipeline.parsing.document_ai.service.online import Fetched, count_pages, unread_pages
 from rag_pipeline.parsing.document_ai.service.page_ranges import (
     PAGES_BATCH,
@@ -46,12 +46,10 @@ class BatchFetcher:
 
     settings: DocumentAiSettings
     client: Callable[[], DocumentProcessorServiceClient]
-    storage: JobStorage
+    storage: BucketStorage
     replies: ReplyCache
     meter: UsageMeter
     limiter: Limiter
-    clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
 
     def fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         """Replies for all the pages, from the store or from jobs.
@@ -145,17 +143,17 @@ class BatchFetcher:
 
     def _wait(self, operation: Any, document: str, note: str) -> None:
         """Wait until the job is done. Raises `ParserServiceError` if it fails or takes too long."""
-        deadline = self.clock() + 60 * self.settings.batch_timeout_minutes
+        deadline = time.monotonic() + 60 * self.settings.batch_timeout_minutes
         pause = FIRST_POLL
         while not operation.done:
-            if self.clock() + pause > deadline:
+            if time.monotonic() + pause > deadline:
                 raise ParserServiceError(
                     "Document AI's batch job is not done after"
                     f" {self.settings.batch_timeout_minutes:g} minutes",
                     document=document,
                     hint="the next sync looks for its result; nothing is paid twice",
                 )
-            self.sleep(pause)
+            time.sleep(pause)
             pause = min(LONGEST_POLL, 2 * pause)
             operation = self._operation(operation.name, document)
         if operation.HasField("error"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rag_pipeline.errors import ParserServiceError, ProviderError
 
@@ -14,25 +14,12 @@ if TYPE_CHECKING:
     from google.cloud.storage import Client as StorageClient
 
 
-class JobStorage(Protocol):
-    """Files of batch jobs, by name below one folder."""
-
-    def uri(self, name: str) -> str:
-        """Where a file is: `gs://bucket/prefix/name`."""
-
-    def write(self, name: str, content: bytes, mime_type: str) -> None:
-        """Write a file, replacing one of the same name."""
-
-    def read_all(self, folder: str) -> dict[str, bytes]:
-        """All files below a folder of the storage, by name."""
-
-    def remove_all(self, folder: str) -> None:
-        """Remove all files below a folder."""
-
-
 @dataclass
 class BucketStorage:
-    """A bucket of Google Cloud Storage; `client` connects when it is first needed."""
+    """Files of batch jobs in a bucket; `client` connects when it is first needed.
+
+    Methods raise `ProviderError` if access is refused, and `ParserServiceError` for other faults.
+    """
 
     location: str
     """`gs://bucket/prefix`."""
@@ -41,17 +28,17 @@ class BucketStorage:
     """Seconds for one file."""
 
     def uri(self, name: str) -> str:
-        """Where a file is."""
+        """Where a file is: `gs://bucket/prefix/name`."""
         return f"{self.location.rstrip('/')}/{name}"
 
     def write(self, name: str, content: bytes, mime_type: str) -> None:
-        """Upload a file. Raises as `_storage_errors` says."""
+        """Upload a file, replacing one of the same name."""
         with _storage_errors(self.location):
             blob = self._bucket().blob(self._path(name))
             blob.upload_from_string(content, content_type=mime_type, timeout=self.timeout)
 
     def read_all(self, folder: str) -> dict[str, bytes]:
-        """Download all files below a folder. Raises as `_storage_errors` says."""
+        """Download all files below a folder, by name."""
         with _storage_errors(self.location):
             return {
                 blob.name: blob.download_as_bytes(timeout=self.timeout)
@@ -59,7 +46,7 @@ class BucketStorage:
             }
 
     def remove_all(self, folder: str) -> None:
-        """Delete all files below a folder. Raises as `_storage_errors` says."""
+        """Delete all files below a folder."""
         with _storage_errors(self.location):
             for blob in self._blobs(folder):
                 blob.delete(timeout=self.timeout)
