@@ -49,15 +49,11 @@ class ReplyRow:
 
     def columns(self) -> dict[str, object]:
         """Values by column of the blocks frame."""
-        split = {
-            ("x0", "y0", "x1", "y1"): self.box,
-            ("column_x0", "column_x1"): self.column,
-            ("page_width", "page_height"): self.page_size,
-        }
-        pairs = (
-            pair for names, values in split.items() for pair in zip(names, values, strict=True)
-        )
-        return {"is_monospace": False, "color": 0, "font_name": "", **vars(self), **dict(pairs)}
+        values = {"is_monospace": False, "color": 0, "font_name": "", **vars(self)}
+        values |= zip(("x0", "y0", "x1", "y1"), self.box, strict=True)
+        values |= zip(("column_x0", "column_x1"), self.column, strict=True)
+        values |= zip(("page_width", "page_height"), self.page_size, strict=True)
+        return values
 
 
 def best_language(votes: Mapping[str, float]) -> str:
@@ -104,10 +100,9 @@ def to_frame(rows: Sequence[ReplyRow], votes: Mapping[str, float]) -> tuple[pd.D
 
 def _body_size(rows: Sequence[ReplyRow]) -> float:
     """The size of most characters, to which other sizes are compared."""
-    weights = [
-        (row.font_size, len(row.text)) for row in rows if row.kind == "text" and row.font_size
-    ]
-    weights = weights or [(row.font_size, len(row.text)) for row in rows if row.font_size]
+    sized = [row for row in rows if row.font_size]
+    sized = [row for row in sized if row.kind == "text"] or sized
+    weights = [(row.font_size, len(row.text)) for row in sized]
     return max(0.1, round(weighted_median(weights), 1)) if weights else 0.0
 
 
