@@ -16,7 +16,7 @@ from rag_pipeline.remote.service_faults import ReplyFault, ServiceFault, Transie
 Result = TypeVar("Result")
 
 SHORTEST_WAIT_SECONDS = 0.1
-"""A service that asks for no wait at all is not hammered either."""
+"""The wait after a service asks for none, so that it is not hammered."""
 BAD_REPLIES = 2
 """A second reply that fails the checks is no accident."""
 UNREACHABLE_TRIES = 4

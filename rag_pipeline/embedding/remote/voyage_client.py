@@ -40,7 +40,7 @@ class VoyageClient:
         key = settings.api_key.get_secret_value()
         # The library chooses the server by the kind of key.
         default_url = self._voyageai.util.get_default_base_url(key)
-        self._options: dict[str, Any] = {
+        self._options: dict[str, object] = {
             "api_key": key,
             "base_url": settings.base_url or default_url,
             "model": api_name(settings.model),
