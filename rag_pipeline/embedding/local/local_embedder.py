@@ -167,22 +167,25 @@ class LocalEmbedder:
     def _load_tokenizer(self) -> Tokenizer:
         with self._tokenizer_lock:
             if self._tokenizer is None:
-                vocabulary = Vocabulary(self._load_files().folder)
-                self._tokenizer = UnigramTokenizer(vocabulary, unknown_id=UNKNOWN_ID)
+                self._tokenizer = self._read_tokenizer()
             return self._tokenizer
+
+    def _read_tokenizer(self) -> Tokenizer:
+        return UnigramTokenizer(Vocabulary(self._load_files().folder), unknown_id=UNKNOWN_ID)
 
     def _load_session(self, threads: int) -> InferenceSession:
         """Return the model with so many threads per batch; sessions share the weights."""
         with self._session_lock:
             if threads not in self._sessions:
-                files = self._load_files()
-                try:
-                    session = open_session(files.graph, threads)
-                except Exception:  # onnxruntime's errors have no base class
-                    files = self._load_files(rebuild=True)
-                    session = open_session(files.graph, threads)
-                self._sessions[threads] = session
+                self._sessions[threads] = self._open_session(threads)
             return self._sessions[threads]
+
+    def _open_session(self, threads: int) -> InferenceSession:
+        graph = self._load_files().graph
+        try:
+            return open_session(graph, threads)
+        except Exception:  # onnxruntime's errors have no base class
+            return open_session(self._load_files(rebuild=True).graph, threads)
 
 
 def _split_windows(

@@ -81,24 +81,18 @@ class FolderEmbedder(LocalEmbedder):
         before, after = tokenizer.marks()
         return [*before, *prefix], after
 
-    def _load_tokenizer(self) -> Tokenizer:
-        with self._tokenizer_lock:
-            if self._tokenizer is None:
-                self._tokenizer = FolderTokenizer(self._folder / TOKENIZER_FILE)
-            return self._tokenizer
+    def _read_tokenizer(self) -> Tokenizer:
+        return FolderTokenizer(self._folder / TOKENIZER_FILE)
 
-    def _load_session(self, threads: int) -> InferenceSession:
-        with self._session_lock:
-            if threads not in self._sessions:
-                graph = self._folder / GRAPH_FILE
-                try:
-                    self._sessions[threads] = open_session(graph, threads)
-                except Exception as error:  # onnxruntime's errors have no base class
-                    raise EmbeddingError(
-                        f"embedding.model_path: {graph} does not open: {error}",
-                        hint="export the model to ONNX again",
-                    ) from error
-            return self._sessions[threads]
+    def _open_session(self, threads: int) -> InferenceSession:
+        graph = self._folder / GRAPH_FILE
+        try:
+            return open_session(graph, threads)
+        except Exception as error:  # onnxruntime's errors have no base class
+            raise EmbeddingError(
+                f"embedding.model_path: {graph} does not open: {error}",
+                hint="export the model to ONNX again",
+            ) from error
 
     def _run_batch(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
         ids, mask = pad(inputs, 0)  # masked, so any id will do

@@ -18,7 +18,8 @@ from rag_pipeline.parsing.document_ai.service.google_clients import (
     create_client,
     create_storage_client,
 )
-from rag_pipeline.parsing.document_ai.service.online import Fetched, OnlineFetcher
+from rag_pipeline.parsing.document_ai.service.online import OnlineFetcher
+from rag_pipeline.parsing.document_ai.service.page_fetcher import Fetched
 from rag_pipeline.parsing.document_ai.service.process_requests import (
     processing_hash,
     processor_name,
@@ -141,7 +142,7 @@ class DocumentAiParser:
     def _batch(self) -> BatchFetcher:
         storage = BucketStorage(self.settings.bucket or "", self._storage_client)
         return BatchFetcher(
-            self.settings, self._client, storage, self._replies, self.meter, self._limiter
+            self.settings, self._client, self._replies, self.meter, self._limiter, storage
         )
 
     def _client(self) -> DocumentProcessorServiceClient:

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rag_pipeline.errors import ParseError, ParserServiceError, ProviderError
 from rag_pipeline.parsing.document_ai.service.cloud_storage import BucketStorage
-from rag_pipeline.parsing.document_ai.service.online import Fetched, count_pages, unread_pages
+from rag_pipeline.parsing.document_ai.service.page_fetcher import Fetched, PageFetcher
 from rag_pipeline.parsing.document_ai.service.page_ranges import (
     PAGES_BATCH,
     PageRange,
     describe_pages,
     split_pages,
 )
-from rag_pipeline.parsing.document_ai.service.process_call import call
 from rag_pipeline.parsing.document_ai.service.process_requests import batch_request, processing_hash
 from rag_pipeline.parsing.document_ai.service.reply_cache import (
-    ReplyCache,
     job_key,
     pack,
     reply_key,
     unpack,
 )
-from rag_pipeline.parsing.document_ai.service.reply_checks import check_reply, renumber
+from rag_pipeline.parsing.document_ai.service.reply_checks import renumber
 from rag_pipeline.parsing.document_ai.service.sent_file import SentFile
 from rag_pipeline.parsing.document_ai.service.shards import merge_shards, read_shard
-from rag_pipeline.remote import Limiter, RefusedFault, grpc_code
-from rag_pipeline.settings import DocumentAiSettings
-from rag_pipeline.usage import UsageMeter
+from rag_pipeline.remote import RefusedFault, grpc_code
 
 if TYPE_CHECKING:
-    from google.cloud.documentai_v1 import DocumentProcessorServiceClient
+    pass
 
 FIRST_POLL = 2.0
 LONGEST_POLL = 60.0
@@ -41,15 +37,10 @@ LONGEST_POLL = 60.0
 
 
 @dataclass
-class BatchFetcher:
+class BatchFetcher(PageFetcher):
     """Runs one job for each range of pages. A job that was started is resumed, not repeated."""
 
-    settings: DocumentAiSettings
-    client: Callable[[], DocumentProcessorServiceClient]
     storage: BucketStorage
-    replies: ReplyCache
-    meter: UsageMeter
-    limiter: Limiter
 
     def fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         """Replies for all the pages, from the store or from jobs.
@@ -75,12 +66,14 @@ class BatchFetcher:
         files = self.storage.read_all(f"{folder}/output")
         try:
             document = self._joined(source, pages, files)
-            is_layout = self.settings.processor_type == "layout_parser"
-            check_reply(document, pages, source.name, is_layout=is_layout)
-            self._check_ink(source, document, pages, found)
+            empty = self._check(source, document, pages, "the next sync starts the job again")
         except ParserServiceError:
             self._forget(note)
             raise
+        if empty:
+            found.warnings.append(
+                f"document_ai: page {describe_pages(empty)} shows something, but has no text"
+            )
         self.replies.put(key, pack(document))
         self.storage.remove_all(folder)
         return document
@@ -114,31 +107,27 @@ class BatchFetcher:
             self.storage.uri(f"{folder}/output/"),
         )
         try:
-            started = call(
-                lambda seconds: self.client().batch_process_documents(
+            started = self._call(
+                lambda client, seconds: client.batch_process_documents(
                     request=request, retry=None, timeout=seconds
                 ),
-                document=source.name,
-                timeout=self.settings.timeout_seconds,
-                limiter=self.limiter,
+                source.name,
             )
         except RefusedFault as error:
             raise ParseError(
                 f"the document is too large for a batch job ({error})", document=source.name
             ) from error
         self.replies.put(note, started.operation.name.encode())
-        count_pages(self.meter, self.settings, len(pages))
+        self._count_pages(len(pages))
         return started.operation
 
     def _operation(self, name: str, document: str) -> Any:
         """The current state of a job."""
-        return call(
-            lambda seconds: self.client().get_operation(
+        return self._call(
+            lambda client, seconds: client.get_operation(
                 {"name": name}, retry=None, timeout=seconds
             ),
-            document=document,
-            timeout=self.settings.timeout_seconds,
-            limiter=self.limiter,
+            document,
         )
 
     def _wait(self, operation: Any, document: str, note: str) -> None:
@@ -184,10 +173,3 @@ class BatchFetcher:
         if len(pages) != source.page_count:
             renumber(document, pages, source.name)
         return document
-
-    def _check_ink(self, source: SentFile, document: Any, pages: PageRange, found: Fetched) -> None:
-        empty = unread_pages(source, document, pages, "the next sync starts the job again")
-        if empty and source.is_pdf:
-            found.warnings.append(
-                f"document_ai: page {describe_pages(empty)} shows something, but has no text"
-            )

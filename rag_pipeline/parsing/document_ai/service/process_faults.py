@@ -1,23 +1,10 @@
-"""One call of the service with its retries, and what its errors mean."""
+"""What errors of the service mean: retry, smaller parts, or stop. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from rag_pipeline.errors import ParseError, ProviderError
+from rag_pipeline.remote import GrpcFault, ServiceFault
 
-from rag_pipeline.errors import ParseError, ParserServiceError, ProviderError
-from rag_pipeline.remote import (
-    GaveUpFault,
-    GrpcFault,
-    Limiter,
-    Patience,
-    ServiceFault,
-    send_with_retries,
-)
-
-Response = TypeVar("Response")
-MIN_ATTEMPT = 60.0
-"""Seconds; an attempt that hangs may take half of the time left, but at least this much."""
 _SIZE_PHRASES = (
     "larger than max",
     "exceeds the limit",
@@ -35,11 +22,11 @@ _TOO_LARGE = {
 }
 _OWN_FIELDS = ("raw_document", "inline_document", "gcs_document", "input_documents", "content")
 """Fields of a request that hold the document; an error in any other is one of the settings."""
-_CREDENTIALS_HINT = (
+CREDENTIALS_HINT = (
     "run `gcloud auth application-default login`, or set document_ai.credentials_file"
 )
 _HINTS = {
-    "UNAUTHENTICATED": _CREDENTIALS_HINT,
+    "UNAUTHENTICATED": CREDENTIALS_HINT,
     "PERMISSION_DENIED": "give the account the role roles/documentai.apiUser in the project",
     "NOT_FOUND": "check document_ai.project, location, processor and processor_version; a processor"
     " is known only in its own location",
@@ -48,45 +35,7 @@ _HINTS = {
 }
 
 
-def call(
-    send: Callable[[float], Response],
-    *,
-    document: str,
-    timeout: float,
-    limiter: Limiter,
-) -> Response:
-    """Send a request until it is answered; `send` gets the seconds that an attempt may take.
-
-    `timeout` is the deadline, in seconds, of all attempts and waits together. Raises
-    `ParserServiceError` at the deadline, `RefusedFault` if smaller parts may pass, `ProviderError`
-    if every document would be refused, and `ParseError` if only this one is.
-    """
-    from google.api_core.exceptions import GoogleAPICallError
-    from google.auth.exceptions import GoogleAuthError
-
-    def attempt(left: float) -> Response:
-        try:
-            return send(min(left, max(left / 2, MIN_ATTEMPT)))
-        except GoogleAPICallError as error:
-            raise _meaning(GrpcFault(error), document) from error
-        except GoogleAuthError as error:
-            raise ProviderError(
-                f"Document AI: the credentials do not work ({error})", hint=_CREDENTIALS_HINT
-            ) from error
-
-    try:
-        return send_with_retries(attempt, Patience(timeout), limiter=limiter)
-    except GaveUpFault as fault:
-        raise ParserServiceError(
-            f"Document AI gave no answer within {timeout:g} s"
-            f" ({fault.failures} attempts; last {fault.last})",
-            document=document,
-            hint="the next sync asks again, for the missing pages only; raise"
-            " document_ai.timeout_seconds, or lower document_ai.requests_per_minute",
-        ) from fault.last
-
-
-def _meaning(fault: GrpcFault, document: str) -> ServiceFault | ProviderError | ParseError:
+def meaning_of(fault: GrpcFault, document: str) -> ServiceFault | ProviderError | ParseError:
     """Return what to raise: retry, split, refuse this document, or stop with the fix named."""
     if meaning := fault.meaning(_TOO_LARGE):
         return meaning
