@@ -77,8 +77,9 @@ def _read_table() -> Iterator[EmbeddingModel]:
 
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_MODELS = tuple(_read_table())
-_BY_NAME = {(model.provider, model.name): model for model in _MODELS}
+MODELS = tuple(_read_table())
+"""The listed models, grouped by provider."""
+_BY_NAME = {(model.provider, model.name): model for model in MODELS}
 # Safe for any server; unlisted models of Voyage are treated like its listed ones.
 _UNLISTED_MAX_TOKENS, _UNLISTED_ITEMS = 512, 64
 # Shut down in 2025, with the successors that Google names.
@@ -87,11 +88,6 @@ _RETIRED = {
     "textembedding-gecko": "text-embedding-005",
 }
 _CHAPTER = "see docs/models.md"
-
-
-def listed_models() -> tuple[EmbeddingModel, ...]:
-    """Return the models in the table, grouped by provider."""
-    return _MODELS
 
 
 def api_name(model: str) -> str:

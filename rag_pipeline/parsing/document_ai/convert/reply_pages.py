@@ -40,7 +40,7 @@ def page_rows(text: str, page: Any, points: tuple[float, float] | None) -> list[
     No character is in two rows: tables come first, then form fields, then paragraphs with the rest
     of the text. `points` is the page's size, if the file gives it.
     """
-    reader = _Page(text, page, page_size(page, points))
+    reader = _PageReader(text, page, page_size(page, points))
     rows = [*reader.tables(), *reader.form_fields(), *reader.paragraphs()]
     rows.sort(key=lambda row: row.start)
     return _with_figures(rows, reader.figures())
@@ -62,7 +62,7 @@ def _with_figures(rows: list[ReplyRow], figures: list[ReplyRow]) -> list[ReplyRo
     return rows
 
 
-class _Page:
+class _PageReader:
     def __init__(self, text: str, page: Any, size: PageSize) -> None:
         self.text = text
         self.page = page

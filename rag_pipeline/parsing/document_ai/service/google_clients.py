@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rag_pipeline.errors import ProviderError, SettingsError
+from rag_pipeline.parsing.document_ai.service.process_faults import CREDENTIALS_HINT
 from rag_pipeline.parsing.document_ai.service.process_requests import location_of
 from rag_pipeline.settings import DocumentAiSettings
 
@@ -105,5 +106,5 @@ def credentials_of(settings: DocumentAiSettings) -> Credentials:
         where = f"the key file {file}" if file is not None else "application default credentials"
         raise ProviderError(
             f"Document AI: no credentials from {where} ({error})",
-            hint="run `gcloud auth application-default login`, or set document_ai.credentials_file",
+            hint=CREDENTIALS_HINT,
         ) from error

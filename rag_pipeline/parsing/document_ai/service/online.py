@@ -15,6 +15,7 @@ from rag_pipeline.parsing.document_ai.service.page_fetcher import (
     incomplete_reply,
 )
 from rag_pipeline.parsing.document_ai.service.page_ranges import (
+    PAGES_ONLINE,
     PageRange,
     describe_pages,
     halves,
@@ -50,7 +51,9 @@ class OnlineFetcher(PageFetcher):
         Raises the first error of `_call` (except `RefusedFault`) or of the checks; parts answered
         by then are stored.
         """
-        ranges = split_pages(pages, self.settings.pages_per_request if source.is_pdf else 15)
+        ranges = split_pages(
+            pages, self.settings.pages_per_request if source.is_pdf else PAGES_ONLINE
+        )
         found = Fetched()
         failed = threading.Event()
 

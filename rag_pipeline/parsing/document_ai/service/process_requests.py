@@ -73,10 +73,14 @@ def processing_hash(settings: DocumentAiSettings) -> str:
         "native": settings.native_pdf_text,
         "style": settings.style_info,
         "math": settings.math,
-        "fields": LAYOUT_FIELDS if settings.processor_type == "layout_parser" else FIELDS,
+        "fields": _fields(settings),
     }
     text = json.dumps(described, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _fields(settings: DocumentAiSettings) -> tuple[str, ...]:
+    return LAYOUT_FIELDS if settings.processor_type == "layout_parser" else FIELDS
 
 
 def add_ons(settings: DocumentAiSettings) -> int:
@@ -121,11 +125,10 @@ def process_request(
     from google.cloud import documentai_v1 as documentai
     from google.protobuf.field_mask_pb2 import FieldMask
 
-    fields = LAYOUT_FIELDS if settings.processor_type == "layout_parser" else FIELDS
     return documentai.ProcessRequest(
         name=processor_name(settings),
         raw_document=documentai.RawDocument(content=content, mime_type=mime_type),
-        field_mask=FieldMask(paths=list(fields)),
+        field_mask=FieldMask(paths=list(_fields(settings))),
         process_options=process_options(settings, pages),
         imageless_mode=settings.imageless,
     )
@@ -138,10 +141,9 @@ def batch_request(
     from google.cloud import documentai_v1 as documentai
     from google.protobuf.field_mask_pb2 import FieldMask
 
-    fields = LAYOUT_FIELDS if settings.processor_type == "layout_parser" else FIELDS
     # `shard_info` gives the order of the files that the job writes.
     output = documentai.DocumentOutputConfig.GcsOutputConfig(
-        gcs_uri=output_uri, field_mask=FieldMask(paths=[*fields, "shard_info"])
+        gcs_uri=output_uri, field_mask=FieldMask(paths=[*_fields(settings), "shard_info"])
     )
     source = documentai.GcsDocument(gcs_uri=input_uri, mime_type=mime_type)
     return documentai.BatchProcessRequest(
