@@ -27,7 +27,7 @@ from rag_pipeline.errors import ProviderError
 LONGEST_MESSAGE = 300
 """Characters of a service's message that are shown."""
 
-_TRANSIENT = frozenset({408, 409, 425, 429})
+_TRANSIENT = frozenset({408, 409, 425, 429, 499})  # 499 is Google's CANCELLED
 _WRONG_ADDRESS = frozenset({404, 405, 410, 501, 505})
 _NO_QUOTA = re.compile(
     # Not "quota" or "billing" alone: ordinary rate limits of Google and Voyage mention them too.
