@@ -11,7 +11,7 @@ Spans = list[list[tuple[int, int]]]
 
 @dataclass(frozen=True)
 class Cell:
-    """Text, and over how many columns and rows it stands."""
+    """Text, and how many columns and rows it spans."""
 
     text: str
     columns: int = 1
@@ -19,9 +19,9 @@ class Cell:
 
 
 def grid_of(rows: Sequence[Sequence[Cell]]) -> tuple[Cells, Spans]:
-    """Lay cells out as HTML does: each takes the next free place of its row.
+    """Lay cells out as HTML does: each takes the next free place in its row.
 
-    A covered place has the text `""` and the span (0, 0); rows are filled up to the same length.
+    A covered place has the text `""` and the span (0, 0); rows are padded to the same length.
 
     >>> grid_of([[Cell("A", columns=2)], [Cell("b"), Cell("c")]])
     ([['A', ''], ['b', 'c']], [[(2, 1), (0, 0)], [(1, 1), (1, 1)]])
@@ -50,5 +50,5 @@ def grid_of(rows: Sequence[Sequence[Cell]]) -> tuple[Cells, Spans]:
 
 
 def table_text(cells: Cells) -> str:
-    """The text of a table: a line a row, as the local parser writes it."""
+    """The text of a table: one line per row, as the local parser writes it."""
     return "\n".join(" ".join(cell for cell in row if cell) for row in cells)
