@@ -19,10 +19,10 @@ from rag_pipeline.parsing.document_ai.convert.anchors import (
     without,
 )
 from rag_pipeline.parsing.document_ai.convert.block_rows import Row
-from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of, table_text
 from rag_pipeline.parsing.document_ai.convert.text_styles import Styles, styles_of
 from rag_pipeline.parsing.pdf.layout.geometry import Box, bounding_box
 from rag_pipeline.parsing.pdf.layout.joining import join_lines
+from rag_pipeline.parsing.table_grid import covered_grid, table_text
 from rag_pipeline.text import one_line
 
 SIZE_CHANGE = 1.4
@@ -103,7 +103,7 @@ class _Page:
         """A row for each table; its cells' text is taken out of the running text."""
         rows = []
         for table in self.page.tables:
-            found: list[list[Cell]] = []
+            found: list[list[tuple[str, int, int]]] = []
             spans: list[Span] = []
             for row in (*table.header_rows, *table.body_rows):
                 cells = []
@@ -111,10 +111,10 @@ class _Page:
                     own = without(spans_of(cell.layout), spans)
                     spans += own
                     text = one_line(text_of(self.text, own))
-                    cells.append(Cell(text, cell.col_span, cell.row_span))
+                    cells.append((text, cell.col_span, cell.row_span))
                 found.append(cells)
             spans = without(spans, self.taken)
-            cells_, marks = grid_of(found)
+            cells_, marks = covered_grid(found)
             if not spans or not table_text(cells_).strip():
                 continue
             self.taken += spans

@@ -89,8 +89,7 @@ class _Styles:
             outlines = (_outline(one.element) for one in chain)
             level = next((_level(value) for value in outlines if value is not None), None)
             is_code = any(
-                _CODE_STYLE.search(one.name or "") or _is_fixed_width(one)
-                for one in chain
+                _CODE_STYLE.search(one.name or "") or _is_fixed_width(one) for one in chain
             )
             self._known[style.style_id] = (level, is_code)
         return self._known[style.style_id]

@@ -19,7 +19,7 @@ class _ParagraphMarks:
     """
 
     @staticmethod
-    def iter_elements(paragraph: Any, opts: Any) -> Iterator[Any]:
+    def iter_elements(paragraph: Any, _opts: Any) -> Iterator[Any]:
         """Yield an element without text that carries the python-docx paragraph."""
         mark = load_library("unstructured.documents.elements", "").Image(text="")
         mark.source_paragraph = paragraph
