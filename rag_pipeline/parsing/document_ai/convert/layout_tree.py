@@ -14,8 +14,8 @@ from rag_pipeline.parsing.document_ai.convert.anchors import (
     box_of,
 )
 from rag_pipeline.parsing.document_ai.convert.block_rows import ReplyRow
-from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of, table_text
 from rag_pipeline.parsing.pdf.layout.geometry import Box
+from rag_pipeline.parsing.table_grid import covered_grid, table_text
 from rag_pipeline.text import one_line
 
 _HEADING = re.compile(r"^heading-(\d+)$")
@@ -126,9 +126,9 @@ def _table_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
     table = block.table_block
     if table.caption.strip():
         yield _row(block, table.caption, sizes, "caption")
-    cells, spans = grid_of(
+    cells, spans = covered_grid(
         [
-            [Cell(_words(cell.blocks), cell.col_span, cell.row_span) for cell in row.cells]
+            [(_words(cell.blocks), cell.col_span, cell.row_span) for cell in row.cells]
             for row in (*table.header_rows, *table.body_rows)
         ]
     )

@@ -25,10 +25,10 @@ from rag_pipeline.parsing.document_ai.convert.reply_lines import (
     paragraphs_of,
     usual_size,
 )
-from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of, table_text
 from rag_pipeline.parsing.document_ai.convert.text_styles import Styles, styles_of
 from rag_pipeline.parsing.pdf.layout.geometry import Box, bounding_box
 from rag_pipeline.parsing.pdf.layout.joining import join_lines
+from rag_pipeline.parsing.table_grid import covered_grid, table_text
 from rag_pipeline.text import one_line
 
 _CHECKBOXES = {"filled_checkbox": "☑", "unfilled_checkbox": "☐"}
@@ -91,7 +91,7 @@ class _PageReader:
         """A row for each table; the text of its cells is removed from the running text."""
         rows = []
         for table in self.page.tables:
-            found: list[list[Cell]] = []
+            found: list[list[tuple[str, int, int]]] = []
             spans: list[Span] = []
             for row in (*table.header_rows, *table.body_rows):
                 cells = []
@@ -99,10 +99,10 @@ class _PageReader:
                     own = without(spans_of(cell.layout), spans)
                     spans += own
                     text = one_line(text_of(self.text, own))
-                    cells.append(Cell(text, cell.col_span, cell.row_span))
+                    cells.append((text, cell.col_span, cell.row_span))
                 found.append(cells)
             spans = without(spans, self.taken)
-            cells_, marks = grid_of(found)
+            cells_, marks = covered_grid(found)
             if not spans or not table_text(cells_).strip():
                 continue
             self.taken += spans
