@@ -8,15 +8,12 @@ import site
 import subprocess
 import sys
 import tarfile
-import tempfile
 import venv
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rag_pipeline.store import embedded
 from tests.conftest import PROJECT_DIR, SAMPLES_DIR
 
 FOLDERS = ("rag_pipeline", "assets", "resources", "sql", "samples")
@@ -85,16 +82,6 @@ def fresh_bin(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-@pytest.fixture
-def outside() -> Iterator[Path]:
-    """A folder outside the checkout whose Postgres may run under another account."""
-    folder = Path(tempfile.mkdtemp(prefix="rag-test-wheel-"))
-    folder.chmod(0o755)
-    yield folder
-    embedded.stop(folder / ".rag")
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def names_in(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return set(archive.namelist())
@@ -143,13 +130,3 @@ def test_packages_of_the_same_names_are_left_alone(fresh_bin: Path, tmp_path: Pa
     assert has_assets == "True"
     module = [str(fresh_bin / "python"), "-m", "rag_pipeline.cli", "--help"]
     assert "search" in run(module, tmp_path)
-
-
-def test_the_demonstration_runs_outside_a_checkout(fresh_bin: Path, outside: Path) -> None:
-    printed = run([str(fresh_bin / "rag"), "demo"], outside, COLUMNS="200")
-    assert "service-manual-en.pdf" in printed
-    assert "service-manual-ko.pdf" in printed
-    assert "E-07" in printed
-    assert "some documents failed" not in printed
-    assert (outside / ".rag").is_dir()
-    assert "4 of 4 documents ready, 63 pages" in run([str(fresh_bin / "rag"), "status"], outside)
