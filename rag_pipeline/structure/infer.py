@@ -17,6 +17,7 @@ from rag_pipeline.structure.headings.candidates import (
     mark_headings,
     mark_styled_lines,
 )
+from rag_pipeline.structure.headings.contents_entries import confirm_headings
 from rag_pipeline.structure.headings.contents_pages import mark_contents, mark_repeated_titles
 from rag_pipeline.structure.headings.cover import mark_cover
 from rag_pipeline.structure.headings.heading_surroundings import drop_misleading
@@ -43,7 +44,7 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     document = read_items(blocks)
     mark_kinds(document)
     mark_furniture(document, settings)
-    mark_contents(document, settings)
+    confirm_headings(document, mark_contents(document))
     mark_headings(document, settings)
     mark_styled_lines(document, settings)
     mark_repeated_titles(document)

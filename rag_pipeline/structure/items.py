@@ -73,6 +73,10 @@ class Item:
     """Which rule gave role and level, for people."""
     numbering: Numbering | None = None
     marker: str = ""
+    letters: str = ""
+    """The title's letters without its numbering, for comparison with contents entries."""
+    listed: Item | None = None
+    """The block of the contents page that names this heading."""
 
     def decide(self, role: str, rule: str) -> None:
         """Give the block its role, and note why."""
@@ -93,6 +97,10 @@ class Document:
     right_edge: float
     """Where most lines of running text end, as a share of the page's width."""
     by_page: dict[int, list[Item]] = field(default_factory=dict)
+    contents_share: float = 0.0
+    """Share of the contents pages' entries that were found in the body."""
+    contents_page: int = 0
+    """Page on which the contents begin; 0 where there are none."""
 
     def has_own_font(self, item: Item) -> bool:
         """Is the block set in another family than the text?"""
