@@ -17,7 +17,7 @@ from rag_pipeline.structure.headings.candidates import (
     mark_headings,
     mark_styled_lines,
 )
-from rag_pipeline.structure.headings.contents_entries import confirm_headings
+from rag_pipeline.structure.headings.contents_entries import confirm_headings, drop_unnamed
 from rag_pipeline.structure.headings.contents_pages import mark_contents, mark_repeated_titles
 from rag_pipeline.structure.headings.cover import mark_cover
 from rag_pipeline.structure.headings.heading_surroundings import drop_misleading
@@ -53,6 +53,7 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     drop_misleading(document, settings)
     drop_rare_styles(document, settings)
     mark_cover(document, settings)
+    drop_unnamed(document)
     mark_footnotes(document, settings)
     mark_code(document)
     mark_captions(document)

@@ -14,6 +14,7 @@ from rag_pipeline.structure.headings.contents_pages import (
     MAX_TITLE,
     ContentsRun,
     contents_line,
+    is_contents_title,
     lines_of,
     plain_title,
 )
@@ -176,3 +177,34 @@ def _confirm(blocks: list[Item], entry: ContentsEntry) -> None:
     first.listed = entry.source
     for other in blocks[1:]:
         absorb(first, other, "its lines joined as in the contents")
+
+
+TRUSTED = 0.6
+"""Share of entries found in the body, from which contents pages also say what is no heading."""
+FEW_NAMED = 5
+"""Headings that contents pages name, at least, for the same."""
+LARGER = 1.035
+"""Size over another's from which it is larger, not rounded."""
+
+
+def drop_unnamed(document: Document) -> None:
+    """Take back headings that trusted contents pages speak against.
+
+    Before the contents, a heading unlike all named ones is part of a cover or imprint. After them,
+    a style larger than that of some named headings, of which none is named, is no heading style.
+    """
+    named = [item for item in document.items if item.listed is not None and item.role == "heading"]
+    if document.contents_share < TRUSTED or len(named) < FEW_NAMED:
+        return
+    sizes = {item.size for item in named}
+    smallest = min(sizes)
+    for item in document.items:
+        if item.role != "heading" or item.listed is not None or item.level_hint is not None:
+            continue
+        if is_contents_title(item.title):
+            continue
+        known = any(size / LARGER < item.size < size * LARGER for size in sizes)
+        if item.page < document.contents_page and not known:
+            item.decide("paragraph", "paragraph: before the contents and unlike what they name")
+        elif item.size > LARGER * smallest and not known and item.page > document.contents_page:
+            item.decide("paragraph", "paragraph: a large style of which the contents name none")

@@ -1,29 +1,31 @@
-"""Levels of headings: numbering depth over style over size, the same over the whole document.
+"""Levels of headings: one decision over the whole document.
 
-Each heading gets a *rank*, a tuple that sorts higher levels first. Unnumbered headings rank by
-their style: size, weight, font. Numbered ones rank by the usual size of their depth, forced to
-shrink with depth; an unnumbered heading that looks like a numbered class ranks with it. The parent
-of a heading is the nearest heading before it with a smaller rank.
+Headings that look or are numbered alike form a class, and all headings of a class get the same
+rank. Classes are first ordered by size, weight and depth of numbering; then they are moved and
+joined as long as the tree of headings gets *cheaper*. A tree costs for each break of a numbering,
+for each heading that is larger than its parent or ranks above an elder sister, and for each
+disagreement with the contents pages.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 from rag_pipeline.structure.headings.contents_pages import is_contents_title
-from rag_pipeline.structure.items import Document, Item, font_family
-from rag_pipeline.structure.signals import is_capitals
+from rag_pipeline.structure.headings.numbering import roman_value
+from rag_pipeline.structure.items import Document, Item
 
-Style = tuple[float, bool, str, bool, int, bool]
-Rank = tuple[float, ...]
-MIN_LIKE = 0.12
-"""Share of a numbered class in a style from which unnumbered headings of the style are alike."""
-MANY_UNNUMBERED = 2.0
-"""Unnumbered headings over numbered ones of a style, from which they are parts of these."""
+ClassKey = tuple[object, ...]
 MIN_HINTS = 3
 """Headings with a level of the file's own from which these levels are used."""
 SAME_SIZE = 0.035
 """Relative difference up to which two sizes are one."""
+MIXED = 0.2
+"""Share of headings of one numbering with another weight, from which weight says nothing."""
+ROUNDS = 4
+"""Times that all classes are tried at other places, at most."""
 
 
 def set_levels(document: Document) -> None:
@@ -32,22 +34,23 @@ def set_levels(document: Document) -> None:
     body = [
         item
         for item in headings
-        if item.level_hint is not None or not is_contents_title(item.title)
+        if item.level_hint is not None or item.listed or not is_contents_title(item.title)
     ]
     ranks = _ranks(body, document)
-    hinted = {item.index: float(item.level_hint) for item in body if item.level_hint is not None}
+    hinted = {item.index: item.level_hint for item in body if item.level_hint is not None}
     if len(hinted) >= MIN_HINTS or any(item.given for item in body):
         # Headings that the outline leaves out stand below those that it names.
+        deepest = max(hinted.values())
         ranks = {
-            index: (0.0, hinted[index]) if index in hinted else (1.0, *rank)
+            index: hinted[index] if index in hinted else deepest + 1 + rank
             for index, rank in ranks.items()
         }
     _nest(document, ranks)
 
 
-def _nest(document: Document, ranks: dict[int, Rank]) -> None:
+def _nest(document: Document, ranks: dict[int, int]) -> None:
     """Level = number of open headings with a smaller rank."""
-    stack: list[Rank] = []
+    stack: list[int] = []
     for item in document.items:
         if item.role != "heading":
             continue
@@ -71,78 +74,170 @@ def _why(item: Item) -> str:
     return f"style {item.size:g} pt{' bold' if item.bold else ''}"
 
 
-def _ranks(headings: list[Item], document: Document) -> dict[int, Rank]:
-    _drop_odd_numbers(headings)
-    sizes = _size_classes(headings)
-    caps = _capital_styles(headings, sizes)
-    styles = {item.index: _style(item, sizes, caps) for item in headings}
-    classes = _numbered_classes(headings, styles)
-    placed = _place_numbered(classes, styles, document)
-    like = _ranks_of_styles(headings, styles, placed)
-    ranks: dict[int, Rank] = {}
+def _ranks(headings: list[Item], document: Document) -> dict[int, int]:
+    """The rank of each heading by its index; a smaller one is higher in the tree."""
+    tree = HeadingTree(headings)
+    order = tree.first_order()
+    tree.improve(order)
+    rank = {key: at for at, keys in enumerate(order) for key in keys}
+    return {item.index: rank[key] for item, key in zip(headings, tree.keys, strict=True)}
+
+
+class HeadingTree:
+    """The headings of a document, their classes, and what an order of these classes costs."""
+
+    def __init__(self, headings: list[Item]) -> None:
+        self.headings = headings
+        sizes = _size_classes(headings)
+        self.sizes = [sizes[item.size] for item in headings]
+        told_by = _telling(headings)
+        self.looks: list[tuple[object, ...]] = [
+            (-size, told_by[0] and not item.bold, told_by[1] and item.italic)
+            for item, size in zip(headings, self.sizes, strict=True)
+        ]
+        self.keys = [_class(item, look) for item, look in zip(headings, self.looks, strict=True)]
+        self.labels = [_label(item) for item in headings]
+        self.numbers = {label for label, _ in self.labels if label}
+        self.members: dict[ClassKey, list[int]] = defaultdict(list)
+        for at, key in enumerate(self.keys):
+            self.members[key].append(at)
+        self.chain = sorted(key for key in self.members if key[0] < 9)
+        self.look_of = {
+            key: Counter(self.looks[at] for at in members).most_common(1)[0][0]
+            for key, members in self.members.items()
+        }
+
+    def first_order(self) -> list[list[ClassKey]]:
+        """Classes by depth of numbering, size, weight; those of one style stand together."""
+        looks = dict(self.look_of)
+        above: tuple[object, ...] = ()
+        for key in self.chain:
+            if above and looks[key] <= above:
+                looks[key] = (*above, 0)
+            above = looks[key]
+        order: dict[tuple[object, ...], list[ClassKey]] = defaultdict(list)
+        for key, look in looks.items():
+            order[look].append(key)
+        return [order[look] for look in sorted(order)]
+
+    def improve(self, order: list[list[ClassKey]]) -> None:
+        """Move and join classes in place while that makes the tree cheaper."""
+        best = self.cost(order)
+        for _ in range(ROUNDS):
+            before = best
+            for key in sorted(self.members, key=lambda key: -len(self.members[key])):
+                if len(self.members[key]) > 1:
+                    best = self._place(key, order, best)
+            if best == before:
+                return
+
+    def _place(self, key: ClassKey, order: list[list[ClassKey]], best: float) -> float:
+        """Put a class one place up or down, alone or beside others, if that is cheaper."""
+        at = next(n for n, keys in enumerate(order) if key in keys)
+        rest = [[one for one in keys if one != key] for keys in order]
+        choices = []
+        for place in range(max(0, at - 2), min(len(order), at + 3)):
+            if place != at:
+                joined = [list(keys) for keys in rest]
+                joined[place].append(key)
+                choices.append(joined)
+            choices.append([*rest[:place], [key], *rest[place:]])
+        choices.append([*rest[: at + 3], [key], *rest[at + 3 :]])
+        for choice in choices:
+            trial = [keys for keys in choice if keys]
+            cost = self.cost(trial)
+            if cost < best - 0.9:
+                best = cost
+                order[:] = trial
+        return best
+
+    def cost(self, order: list[list[ClassKey]]) -> float:
+        """What the tree costs in which earlier classes of the order are above later ones."""
+        rank = {key: at for at, keys in enumerate(order) for key in keys}
+        chain = [rank[key] for key in self.chain]
+        if any(above >= below for above, below in pairwise(chain)):
+            return math.inf
+        total = float(len(order))
+        stack: list[int] = []
+        elder: dict[tuple[int, ClassKey], str] = {}
+        last: dict[ClassKey, str] = {}
+        sisters: dict[int, Counter[tuple[object, ...]]] = defaultdict(Counter)
+        youngest: dict[int, int] = {}
+        for at, key in enumerate(self.keys):
+            own = rank[key]
+            while stack and rank[self.keys[stack[-1]]] >= own:
+                stack.pop()
+            parent = stack[-1] if stack else -1
+            label, before = self.labels[at]
+            if label:
+                prefix = label.rpartition(".")[0].lower()
+                if prefix and prefix in self.numbers:
+                    total += parent < 0 or self.labels[parent][0] != prefix
+                if not before or (before in self.numbers and last.get(key) != before):
+                    total += elder.get((parent, key), "") != before
+                elder[parent, key] = last[key] = label
+            total += own < youngest.get(parent, 0)
+            youngest[parent] = own
+            sisters[parent][self.look_of[key], parent >= 0 and bool(label)] += 1
+            if parent >= 0:
+                total += self.sizes[at] > self.sizes[parent]
+            total += self._against_contents(at, len(stack), stack)
+            stack.append(at)
+        return total + sum(
+            count.total() - max(count.values()) for count in sisters.values() if len(count) > 1
+        )
+
+    def _against_contents(self, at: int, depth: int, stack: list[int]) -> float:
+        source = self.headings[at].listed
+        if source is None or not stack:
+            return 0.0
+        parent = self.headings[stack[-1]].listed
+        return float(parent is not None and parent.page == source.page and parent.x0 > source.x0 + 0.01)
+
+
+def _class(item: Item, look: tuple[object, ...]) -> ClassKey:
+    """Headings alike: by kind and depth of the numbering, or by style."""
+    numbering = item.numbering
+    if numbering is None:
+        return (9, *look)
+    if numbering.kind == "part":
+        return (0, 0)
+    if numbering.kind in ("chapter", "appendix") and numbering.depth == 1:
+        return (1, 0)
+    if numbering.depth > 1:
+        return (2, numbering.depth)
+    form = item.title[: numbering.length].strip().replace(numbering.label, "")
+    case = numbering.label.isdigit(), numbering.label.isupper(), numbering.kind
+    return (9, "numbered", form, *case, look[0])
+
+
+def _telling(headings: list[Item]) -> tuple[bool, bool]:
+    """Do weight and slant tell headings apart? Not where those of one numbering differ in them."""
+    mixed = [0, 0]
+    alike: dict[ClassKey, list[Item]] = defaultdict(list)
     for item in headings:
-        style = styles[item.index]
-        if item.index in placed:
-            ranks[item.index] = placed[item.index]
-        else:
-            ranks[item.index] = like.get(style) or _style_rank(style, document)
-    return ranks
+        if item.numbering is not None:
+            alike[_class(item, (item.size,))].append(item)
+    for members in alike.values():
+        for at, values in enumerate(([m.bold for m in members], [m.italic for m in members])):
+            mixed[at] += min(sum(values), len(values) - sum(values)) > MIXED * len(values)
+    return not mixed[0], not mixed[1]
 
 
-def _drop_odd_numbers(headings: list[Item]) -> None:
-    """`17.5 points` is no numbering: of another style than its class, without kin of its own."""
-    numbered = [
-        item
-        for item in headings
-        if item.numbering and item.numbering.kind == "decimal" and item.numbering.depth > 1
-    ]
-    looks: dict[int, Counter[tuple[float, bool]]] = defaultdict(Counter)
-    known = set()
-    for item in headings:
-        if item.numbering:
-            known.add((item.numbering.prefix, item.numbering.label))
-    for item in numbered:
-        if item.numbering:
-            looks[item.numbering.depth][item.size, item.bold] += 1
-    for item in numbered:
-        numbering = item.numbering
-        if numbering is None or not numbering.label.isdigit():
-            continue
-        usual = looks[numbering.depth].most_common(1)[0][0] == (item.size, item.bold)
-        parent, _, label = numbering.prefix.rpartition(".")
-        before = (numbering.prefix, str(int(numbering.label) - 1))
-        if not usual and (parent, label) not in known and before not in known:
-            item.numbering = None
-
-
-def _ranks_of_styles(
-    headings: list[Item], styles: dict[int, Style], placed: dict[int, Rank]
-) -> dict[Style, Rank]:
-    """Rank of unnumbered headings that look like numbered ones: the same.
-
-    Numbering often stops at some depth while headings go on in the same style: those that look
-    like the deepest numbered ones, or that are far more than these, rank just below them.
-    """
-    seen: dict[Style, Counter[tuple[Rank, int]]] = defaultdict(Counter)
-    deepest = 0
-    for item in headings:
-        if item.index in placed and item.numbering:
-            seen[styles[item.index]][placed[item.index], item.numbering.depth] += 1
-            deepest = max(deepest, item.numbering.depth)
-    sizes = Counter(placed.values())
-    unnumbered = Counter(styles[item.index] for item in headings if item.index not in placed)
-    ranks: dict[Style, Rank] = {}
-    for style, counts in seen.items():
-        for key in [key for key in counts if counts[key] < MIN_LIKE * sizes[key[0]]]:
-            del counts[key]  # a few odd ones do not make the style that of the class
-        if not counts:
-            continue
-        rank, depth = min(counts, key=lambda key: (-counts[key], key))
-        low, low_depth = max(counts)
-        ends_here = low_depth == deepest >= 3 and counts[low, low_depth] > 0.1 * counts[rank, depth]
-        many = unnumbered[style] > MANY_UNNUMBERED * sum(counts.values())
-        ranks[style] = (*low, 2.0) if ends_here or many else rank
-    return ranks
+def _label(item: Item) -> tuple[str, str]:
+    """The whole number of a heading, and that of its elder sister: empty for the first one."""
+    numbering = item.numbering
+    if numbering is None or not numbering.label:
+        return "", ""
+    prefix = f"{numbering.prefix}." if numbering.prefix else ""
+    label, kind = numbering.label.lower(), numbering.kind
+    if label.isdigit():
+        return f"{prefix}{label}", f"{prefix}{int(label) - 1}" if int(label) > 1 else ""
+    if kind in ("roman", "part", "chapter") and (value := roman_value(label)):
+        return f"roman {value}", f"roman {value - 1}" if value > 1 else ""
+    if len(label) == 1 and label.isascii():
+        return label, chr(ord(label) - 1) if label > "a" else ""
+    return "", ""
 
 
 def _size_classes(headings: list[Item]) -> dict[float, float]:
@@ -153,126 +248,3 @@ def _size_classes(headings: list[Item]) -> dict[float, float]:
         near = [known for known in set(mapped.values()) if abs(known - size) <= SAME_SIZE * known]
         mapped[size] = min(near, key=lambda known: abs(known - size)) if near else size
     return mapped
-
-
-def _capital_styles(headings: list[Item], sizes: dict[float, float]) -> set[Style]:
-    """Styles in which whole titles in capitals are a class of their own, not acronyms."""
-    found: dict[Style, int] = Counter()
-    for item in headings:
-        words = item.title.split()
-        if is_capitals(item.title) and (len(words) > 1 or len(item.title) > 7):
-            found[_base_style(item, sizes)] += 1
-    return {style for style, count in found.items() if count >= 3}
-
-
-def _base_style(item: Item, sizes: dict[float, float]) -> Style:
-    return (sizes[item.size], item.bold, item.font, item.italic, item.color, False)
-
-
-def _style(item: Item, sizes: dict[float, float], caps: set[Style]) -> Style:
-    base = _base_style(item, sizes)
-    return (*base[:5], base in caps and is_capitals(item.title))
-
-
-def _style_rank(style: Style, document: Document) -> Rank:
-    """Larger first, then bold, then in a font of its own, then capitals, then upright."""
-    size, bold, font, italic, _, capitals = style
-    own_font = font_family(font) != font_family(document.body_font)
-    return (-size, not bold, not own_font, not capitals, italic)
-
-
-ClassKey = tuple[str, int, Style | None]
-
-
-def _numbered_classes(headings: list[Item], styles: dict[int, Style]) -> dict[ClassKey, list[Item]]:
-    """Group numbered headings: by kind and depth, single numbers by style as well."""
-    classes: dict[ClassKey, list[Item]] = defaultdict(list)
-    for item in headings:
-        numbering = item.numbering
-        if numbering is None:
-            continue
-        if numbering.kind in ("part", "chapter"):
-            key: ClassKey = (numbering.kind, numbering.depth, None)
-        elif numbering.kind == "appendix" or numbering.depth > 1:
-            kind = "chapter" if numbering.depth == 1 else "decimal"
-            key = (kind, numbering.depth, None)
-        else:
-            key = (numbering.kind, 1, styles[item.index])
-        classes[key].append(item)
-    return classes
-
-
-def _place_numbered(
-    classes: dict[ClassKey, list[Item]], styles: dict[int, Style], document: Document
-) -> dict[int, Rank]:
-    """Ranks of the numbered headings, by class."""
-    chain = _main_chain(classes)
-    ranks: dict[int, Rank] = {}
-    above: Rank | None = None
-    for key in chain:
-        members = classes[key]
-        rank = min(
-            Counter(_style_rank(styles[item.index], document) for item in members).most_common(1)
-        )[0]
-        if above is not None and rank <= above:
-            rank = (*above, 1.0)
-        above = rank
-        ranks.update((item.index, rank) for item in members)
-    return ranks
-
-
-def _main_chain(classes: dict[ClassKey, list[Item]]) -> list[ClassKey]:
-    """Part > chapter (or single numbers that deeper ones continue) > 1.1 > 1.1.1 > …"""
-    chain: list[ClassKey] = [key for key in classes if key[0] == "part"]
-    chapters = [key for key in classes if key[0] == "chapter" and key[1] == 1]
-    chain += chapters
-    deeper = sorted(
-        (key for key in classes if key[0] == "decimal" and key[1] > 1), key=lambda key: key[1]
-    )
-    singles = [key for key in classes if key[1] == 1 and key[0] not in ("part", "chapter")]
-    singles.sort(key=lambda key: classes[key][0].index)
-    if deeper:
-        prefixes = {
-            item.numbering.prefix.split(".")[0]
-            for key in deeper
-            for item in classes[key]
-            if item.numbering
-        }
-        main = _main_single(singles, classes, prefixes)
-        if main and not chapters:
-            chain.append(main)
-    elif not chapters:
-        chain += _restarting(singles, classes)
-    return chain + deeper
-
-
-def _main_single(
-    singles: list[ClassKey], classes: dict[ClassKey, list[Item]], prefixes: set[str]
-) -> ClassKey | None:
-    """The single numbers that deeper ones continue: of several the most prominent."""
-    counts = {key: _continued(classes[key], prefixes) for key in singles}
-    most = max(counts.values(), default=0)
-    if not most:
-        return None
-    fitting = [key for key in singles if counts[key] >= 0.5 * most]
-    return max(fitting, key=lambda key: (key[2][0], key[2][1]) if key[2] else (0.0, False))
-
-
-def _continued(members: list[Item], prefixes: set[str]) -> int:
-    """How many single numbers are the beginning of a deeper one?"""
-    return sum(item.numbering is not None and item.numbering.label in prefixes for item in members)
-
-
-def _restarting(singles: list[ClassKey], classes: dict[ClassKey, list[Item]]) -> list[ClassKey]:
-    """Order single numberings (1. / a) / i.): one that starts anew again and again is deeper."""
-    found: list[ClassKey] = []
-    starts = 0
-    for key in singles:
-        here = sum(
-            item.numbering is not None and item.numbering.label.lower() in ("1", "a", "i")
-            for item in classes[key]
-        )
-        if len(classes[key]) > 1 and (not found or here > starts):
-            found.append(key)
-            starts = max(starts, here)
-    return found
