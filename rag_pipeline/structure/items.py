@@ -113,6 +113,8 @@ class Document:
 
 LITTLE_TEXT = 600
 """Characters of running text below which tables count for the size of the text as well."""
+MOSTLY_TYPED = 0.1
+"""Share of text in proportional type below which fixed-width type is the running text itself."""
 _COLUMNS: dict[str, str] = {
     "page": "page_number",
     "x0": "x0",
@@ -172,11 +174,14 @@ def read_items(blocks: pd.DataFrame) -> Document:
 
 def _with_facts(items: list[Item], language: str) -> Document:
     """Body text is what most characters look like."""
+    texts = [item for item in items if item.kind in ("text", "code")]
+    plain_text = sum(len(item.text) for item in texts if not item.monospace)
+    typed = plain_text < MOSTLY_TYPED * sum(len(item.text) for item in texts)
     exact: Counter[float] = Counter()
     fonts: Counter[str] = Counter()
     colors: Counter[int] = Counter()
-    for item in items:
-        if item.kind == "text" and not item.monospace:
+    for item in texts:
+        if typed or not item.monospace:
             exact[item.size] += len(item.text)
     sizes: Counter[float] = Counter()
     for size, characters in exact.items():

@@ -197,14 +197,14 @@ def drop_unnamed(document: Document) -> None:
     if document.contents_share < TRUSTED or len(named) < FEW_NAMED:
         return
     sizes = {item.size for item in named}
-    smallest = min(sizes)
+    smallest, fonts = min(sizes), {item.font for item in named}
     for item in document.items:
         if item.role != "heading" or item.listed is not None or item.level_hint is not None:
             continue
         if is_contents_title(item.title):
             continue
         known = any(size / LARGER < item.size < size * LARGER for size in sizes)
-        if item.page < document.contents_page and not known:
+        if item.page < document.contents_page and not (known and item.font in fonts):
             item.decide("paragraph", "paragraph: before the contents and unlike what they name")
         elif item.size > LARGER * smallest and not known and item.page > document.contents_page:
             item.decide("paragraph", "paragraph: a large style of which the contents name none")

@@ -111,7 +111,7 @@ class ContentsRun(NamedTuple):
     """The block right above that says Contents, List of Figures or the like."""
 
 
-MAX_BETWEEN = 3
+MAX_BETWEEN = 6
 """Blocks without a page number among entries: parts, authors, first lines of long titles."""
 MAX_WRAPPED = 160
 """Characters of such a block."""
@@ -125,7 +125,7 @@ def mark_contents(document: Document) -> list[ContentsRun]:
     Lines that end with numbers are a contents page only by further evidence: a title above them,
     or leader dots to page numbers that never fall, or that most of the titles come again.
     """
-    titles = Counter(letters(item.title) for item in document.items if item.lines <= MAX_BETWEEN)
+    titles = Counter(letters(item.title) for item in document.items if item.lines <= 3)
     accepted = []
     for run in _runs(document):
         led = sum(line.led for line in run.read)

@@ -13,6 +13,7 @@ import math
 from collections import Counter, defaultdict
 from itertools import pairwise
 
+from rag_pipeline.structure.headings.contents_entries import TRUSTED
 from rag_pipeline.structure.headings.contents_pages import is_contents_title
 from rag_pipeline.structure.headings.numbering import roman_value
 from rag_pipeline.structure.items import Document, Item
@@ -24,6 +25,12 @@ SAME_SIZE = 0.035
 """Relative difference up to which two sizes are one."""
 MIXED = 0.2
 """Share of headings of one numbering with another weight, from which weight says nothing."""
+FURTHER_IN = 0.01
+"""Share of the page's width by which an entry of the contents stands further in."""
+MIN_PARTED = 3
+"""Headings of one look that the contents name, and others that they do not, to tell them apart."""
+INVERSION = 10.0
+"""A heading larger than its parent by one tenth costs as much as a break of a numbering."""
 ROUNDS = 4
 """Times that all classes are tried at other places, at most."""
 
@@ -76,7 +83,7 @@ def _why(item: Item) -> str:
 
 def _ranks(headings: list[Item], document: Document) -> dict[int, int]:
     """The rank of each heading by its index; a smaller one is higher in the tree."""
-    tree = HeadingTree(headings)
+    tree = HeadingTree(headings, document.contents_share >= TRUSTED)
     order = tree.first_order()
     tree.improve(order)
     rank = {key: at for at, keys in enumerate(order) for key in keys}
@@ -86,7 +93,7 @@ def _ranks(headings: list[Item], document: Document) -> dict[int, int]:
 class HeadingTree:
     """The headings of a document, their classes, and what an order of these classes costs."""
 
-    def __init__(self, headings: list[Item]) -> None:
+    def __init__(self, headings: list[Item], trusted: bool) -> None:
         self.headings = headings
         sizes = _size_classes(headings)
         self.sizes = [sizes[item.size] for item in headings]
@@ -95,8 +102,17 @@ class HeadingTree:
             (-size, told_by[0] and not item.bold, told_by[1] and item.italic)
             for item, size in zip(headings, self.sizes, strict=True)
         ]
-        self.keys = [_class(item, look) for item, look in zip(headings, self.looks, strict=True)]
+        parted = _parted(headings, self.looks)
+        self.left_out = [
+            trusted and item.listed is None and item.numbering is None and look in parted
+            for item, look in zip(headings, self.looks, strict=True)
+        ]
+        self.keys = [
+            _class(item, look, left_out)
+            for item, look, left_out in zip(headings, self.looks, self.left_out, strict=True)
+        ]
         self.labels = [_label(item) for item in headings]
+        self._find_chapters()
         self.numbers = {label for label, _ in self.labels if label}
         self.members: dict[ClassKey, list[int]] = defaultdict(list)
         for at, key in enumerate(self.keys):
@@ -106,6 +122,19 @@ class HeadingTree:
             key: Counter(self.looks[at] for at in members).most_common(1)[0][0]
             for key, members in self.members.items()
         }
+
+    def _find_chapters(self) -> None:
+        """Single numbers that two-part ones go on (3, then 3.1) are the first of that chain."""
+        continued: Counter[ClassKey] = Counter()
+        latest: dict[str, ClassKey] = {}
+        for key, (label, _) in zip(self.keys, self.labels, strict=True):
+            if label.isdigit() and key[0] == 9:
+                latest = {label: key}
+            elif key == (2, 2) and (chapter := label.rpartition(".")[0]) in latest:
+                continued[latest.pop(chapter)] += 1
+        if continued and (1, 0) not in self.keys:
+            main = continued.most_common(1)[0][0]
+            self.keys = [(2, 1) if key == main else key for key in self.keys]
 
     def first_order(self) -> list[list[ClassKey]]:
         """Classes by depth of numbering, size, weight; those of one style stand together."""
@@ -178,28 +207,43 @@ class HeadingTree:
                 elder[parent, key] = last[key] = label
             total += own < youngest.get(parent, 0)
             youngest[parent] = own
-            sisters[parent][self.look_of[key], parent >= 0 and bool(label)] += 1
+            kind = parent >= 0 and bool(label)
+            sisters[parent][self.look_of[key], kind, self.left_out[at]] += 1
             if parent >= 0:
-                total += self.sizes[at] > self.sizes[parent]
-            total += self._against_contents(at, len(stack), stack)
+                larger = self.sizes[at] / (self.sizes[parent] or 1.0) - 1.0
+                total += min(max(INVERSION * larger, 0.0), 1.0)
+            total += self._against_contents(at, parent)
             stack.append(at)
         return total + sum(
             count.total() - max(count.values()) for count in sisters.values() if len(count) > 1
         )
 
-    def _against_contents(self, at: int, depth: int, stack: list[int]) -> float:
-        source = self.headings[at].listed
-        if source is None or not stack:
-            return 0.0
-        parent = self.headings[stack[-1]].listed
-        return float(parent is not None and parent.page == source.page and parent.x0 > source.x0 + 0.01)
+    def _against_contents(self, at: int, parent: int) -> bool:
+        """Is the parent one that the contents leave out, or that is set further in there?"""
+        if parent < 0 or self.headings[at].listed is None:
+            return False
+        source, above = self.headings[at].listed, self.headings[parent].listed
+        if source is None or above is None:
+            return self.left_out[parent]
+        return above.page == source.page and above.x0 > source.x0 + FURTHER_IN
 
 
-def _class(item: Item, look: tuple[object, ...]) -> ClassKey:
+def _parted(headings: list[Item], looks: list[tuple[object, ...]]) -> set[tuple[object, ...]]:
+    """Looks of which the contents pages name some headings and leave out others."""
+    named, left_out = Counter[tuple[object, ...]](), Counter[tuple[object, ...]]()
+    for item, look in zip(headings, looks, strict=True):
+        if item.numbering is None and item.listed is not None:
+            named[look] += 1
+        elif item.numbering is None and named:
+            left_out[look] += 1
+    return {look for look in named if min(named[look], left_out[look]) >= MIN_PARTED}
+
+
+def _class(item: Item, look: tuple[object, ...], left_out: bool = False) -> ClassKey:
     """Headings alike: by kind and depth of the numbering, or by style."""
     numbering = item.numbering
     if numbering is None:
-        return (9, *look)
+        return (9, *look, left_out)
     if numbering.kind == "part":
         return (0, 0)
     if numbering.kind in ("chapter", "appendix") and numbering.depth == 1:
