@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from rag_pipeline.structure.headings.candidates import next_item
 from rag_pipeline.structure.headings.contents_pages import (
     LIST_TITLES,
     MAX_TITLE,
@@ -190,7 +191,8 @@ LARGER = 1.035
 def drop_unnamed(document: Document) -> None:
     """Take back headings that trusted contents pages speak against.
 
-    Before the contents, a heading unlike all named ones is part of a cover or imprint. After them,
+    Before the contents, a heading unlike all named ones without text of its own is part of a cover
+    or imprint. After them,
     a style larger than that of some named headings, of which none is named, is no heading style.
     """
     named = [item for item in document.items if item.listed is not None and item.role == "heading"]
@@ -204,7 +206,16 @@ def drop_unnamed(document: Document) -> None:
         if is_contents_title(item.title):
             continue
         known = any(size / LARGER < item.size < size * LARGER for size in sizes)
-        if item.page < document.contents_page and not (known and item.font in fonts):
+        ours = known and item.font in fonts
+        if item.page < document.contents_page and not ours and not _has_text(item, document):
             item.decide("paragraph", "paragraph: before the contents and unlike what they name")
         elif item.size > LARGER * smallest and not known and item.page > document.contents_page:
             item.decide("paragraph", "paragraph: a large style of which the contents name none")
+
+
+def _has_text(item: Item, document: Document) -> bool:
+    """Does a paragraph of several lines or a table follow on the same page?"""
+    following = next_item(document, item.index)
+    if following is None or following.page != item.page:
+        return False
+    return following.kind == "table" or (following.role != "heading" and following.lines > 1)

@@ -29,8 +29,10 @@ FURTHER_IN = 0.01
 """Share of the page's width by which an entry of the contents stands further in."""
 MIN_PARTED = 3
 """Headings of one look that the contents name, and others that they do not, to tell them apart."""
-INVERSION = 10.0
-"""A heading larger than its parent by one tenth costs as much as a break of a numbering."""
+INVERSION = 5.0
+"""A heading larger than its parent by one fifth costs as much as a break of a numbering."""
+LEAST_GAIN = 0.1
+"""What a move of a class must save."""
 ROUNDS = 4
 """Times that all classes are tried at other places, at most."""
 
@@ -175,7 +177,7 @@ class HeadingTree:
         for choice in choices:
             trial = [keys for keys in choice if keys]
             cost = self.cost(trial)
-            if cost < best - 0.9:
+            if cost < best - LEAST_GAIN:
                 best = cost
                 order[:] = trial
         return best
