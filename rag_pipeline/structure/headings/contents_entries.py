@@ -191,14 +191,19 @@ LARGER = 1.035
 def drop_unnamed(document: Document) -> None:
     """Take back headings that trusted contents pages speak against.
 
-    Before the contents, a heading unlike all named ones without text of its own is part of a cover
-    or imprint. After them,
+    Before the contents, a heading unlike all named ones, in a style below which no text stands, is part
+    of a cover or imprint. After them,
     a style larger than that of some named headings, of which none is named, is no heading style.
     """
     named = [item for item in document.items if item.listed is not None and item.role == "heading"]
     if document.contents_share < TRUSTED or len(named) < FEW_NAMED:
         return
     sizes = {item.size for item in named}
+    with_text = {
+        (item.size, item.font)
+        for item in document.items
+        if item.role == "heading" and _has_text(item, document)
+    }
     smallest, fonts = min(sizes), {item.font for item in named}
     for item in document.items:
         if item.role != "heading" or item.listed is not None or item.level_hint is not None:
@@ -206,16 +211,16 @@ def drop_unnamed(document: Document) -> None:
         if is_contents_title(item.title):
             continue
         known = any(size / LARGER < item.size < size * LARGER for size in sizes)
-        ours = known and item.font in fonts
-        if item.page < document.contents_page and not ours and not _has_text(item, document):
+        ours = (known and item.font in fonts) or (item.size, item.font) in with_text
+        if item.page < document.contents_page and not ours:
             item.decide("paragraph", "paragraph: before the contents and unlike what they name")
         elif item.size > LARGER * smallest and not known and item.page > document.contents_page:
             item.decide("paragraph", "paragraph: a large style of which the contents name none")
 
 
 def _has_text(item: Item, document: Document) -> bool:
-    """Does a paragraph of several lines or a table follow on the same page?"""
+    """Does a paragraph of several lines follow on the same page?"""
     following = next_item(document, item.index)
     if following is None or following.page != item.page:
         return False
-    return following.kind == "table" or (following.role != "heading" and following.lines > 1)
+    return following.role != "heading" and following.kind == "text" and following.lines > 1
