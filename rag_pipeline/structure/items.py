@@ -97,6 +97,8 @@ class Document:
     right_edge: float
     """Where most lines of running text end, as a share of the page's width."""
     by_page: dict[int, list[Item]] = field(default_factory=dict)
+    root: Item | None = None
+    """The title, where it stands right above the text and so over all headings."""
     contents_share: float = 0.0
     """Share of the contents pages' entries that were found in the body."""
     contents_page: int = 0

@@ -212,7 +212,10 @@ def _stands_off(item: Item, document: Document) -> bool:
 
 
 def _same_row(a: Item, b: Item) -> bool:
-    return a.page == b.page and min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5 * (a.y1 - a.y0)
+    """Side by side; boxes of a font with tall letters also overlap one above the other."""
+    beside = a.x1 <= b.x0 or b.x1 <= a.x0
+    overlap = min(a.y1, b.y1) - max(a.y0, b.y0)
+    return a.page == b.page and beside and overlap > 0.5 * (a.y1 - a.y0)
 
 
 def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
@@ -305,7 +308,9 @@ def mark_styled_lines(document: Document, settings: StructureSettings) -> None:
 
 
 def _own_style(item: Item, document: Document) -> bool:
-    if item.monospace or item.bold or not item.upright or not document.body_size:
+    if item.monospace or not item.upright or not document.body_size:
+        return False
+    if item.bold and not document.body_bold:
         return False
     ratio = item.size / document.body_size
     coloured = item.color not in (0, document.body_color) and not _is_grey(item.color)
@@ -321,10 +326,15 @@ def _is_grey(color: int) -> bool:
 
 def _like_title(item: Item, at: int, document: Document, settings: StructureSettings) -> bool:
     """One short line with room above that text follows, written like a title."""
-    title = item.title
-    if item.lines > 1 or len(title) > settings.heading_short or not title[:1].isupper():
+    title = item.title[item.numbering.length :] if item.numbering else item.title
+    if item.lines > 1 or len(title) > settings.heading_bold_characters:
         return False
-    if title[-1] in ".,;:!" or not _WORD.search(title) or is_caption(title):
+    if (
+        not title[:1].isupper()
+        or title[-1] in ".,;:!"
+        or not _WORD.search(title)
+        or is_caption(title)
+    ):
         return False
     if not _may_be_heading(item, document, settings) or not _stands_off(item, document):
         return False

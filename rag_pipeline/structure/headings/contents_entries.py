@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from rag_pipeline.structure.headings.candidates import next_item
 from rag_pipeline.structure.headings.contents_pages import (
     LIST_TITLES,
-    MAX_TITLE,
     ContentsRun,
     contents_line,
     is_contents_title,
@@ -77,7 +76,6 @@ def _read(run: ContentsRun) -> list[ContentsEntry]:
     """Entries of a run; lines without a page number are the beginning of the next entry."""
     entries: list[ContentsEntry] = []
     waiting: list[str] = []
-    source: Item | None = None
     for item in run.items:
         for line in lines_of(item):
             read = contents_line(line)
@@ -191,9 +189,9 @@ LARGER = 1.035
 def drop_unnamed(document: Document) -> None:
     """Take back headings that trusted contents pages speak against.
 
-    Before the contents, a heading unlike all named ones, in a style below which no text stands, is part
-    of a cover or imprint. After them,
-    a style larger than that of some named headings, of which none is named, is no heading style.
+    Before the contents, a heading unlike all named ones, in a style below which no text stands, is
+    part of a cover or imprint. After them, a style larger than that of some named headings, of
+    which none is named, is no heading style.
     """
     named = [item for item in document.items if item.listed is not None and item.role == "heading"]
     if document.contents_share < TRUSTED or len(named) < FEW_NAMED:

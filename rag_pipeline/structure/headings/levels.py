@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from itertools import pairwise
+from typing import Any
 
 from rag_pipeline.structure.headings.contents_entries import TRUSTED
 from rag_pipeline.structure.headings.contents_pages import is_contents_title
 from rag_pipeline.structure.headings.numbering import roman_value
 from rag_pipeline.structure.items import Document, Item
 
-ClassKey = tuple[object, ...]
+ClassKey = tuple[Any, ...]
 MIN_HINTS = 3
 """Headings with a level of the file's own from which these levels are used."""
 SAME_SIZE = 0.035
@@ -43,7 +44,8 @@ def set_levels(document: Document) -> None:
     body = [
         item
         for item in headings
-        if item.level_hint is not None or item.listed or not is_contents_title(item.title)
+        if item is not document.root
+        and (item.level_hint is not None or item.listed or not is_contents_title(item.title))
     ]
     ranks = _ranks(body, document)
     hinted = {item.index: item.level_hint for item in body if item.level_hint is not None}
@@ -54,6 +56,8 @@ def set_levels(document: Document) -> None:
             index: hinted[index] if index in hinted else deepest + 1 + rank
             for index, rank in ranks.items()
         }
+    if document.root is not None:
+        ranks[document.root.index] = -1
     _nest(document, ranks)
 
 
