@@ -296,7 +296,8 @@ def mark_styled_lines(document: Document, settings: StructureSettings) -> None:
     for at, item in enumerate(document.items):
         if item.role in ("page_header", "page_footer", "contents_entry", "table", "figure"):
             continue
-        if item.kind == "text" and item.title and _own_style(item, document):
+        short = item.kind == "text" and item.title and item.lines <= 3
+        if short and _own_style(item, document):
             key = (item.size, item.font, item.color, item.italic, is_capitals(item.title))
             groups.setdefault(key, []).append((item, _like_title(item, at, document, settings)))
     for members in groups.values():
@@ -327,7 +328,7 @@ def _is_grey(color: int) -> bool:
 def _like_title(item: Item, at: int, document: Document, settings: StructureSettings) -> bool:
     """One short line with room above that text follows, written like a title."""
     title = item.title[item.numbering.length :] if item.numbering else item.title
-    if item.lines > 1 or len(title) > settings.heading_bold_characters:
+    if len(title) > settings.heading_max_characters:
         return False
     if (
         not title[:1].isupper()

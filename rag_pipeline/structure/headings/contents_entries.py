@@ -206,7 +206,8 @@ def drop_unnamed(document: Document) -> None:
     for item in document.items:
         if item.role != "heading" or item.listed is not None or item.level_hint is not None:
             continue
-        if is_contents_title(item.title):
+        worded = item.numbering is not None and item.numbering.is_worded
+        if worded or is_contents_title(item.title) or item is document.root:
             continue
         known = any(size / LARGER < item.size < size * LARGER for size in sizes)
         ours = (known and item.font in fonts) or (item.size, item.font) in with_text

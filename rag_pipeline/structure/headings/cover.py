@@ -90,9 +90,10 @@ def _settle_repeated_title(document: Document, title: Item, settings: StructureS
                 continue
             if item.role != "heading" or item.title.casefold() != wanted:
                 continue
+            again = item
             if page > title.page and not _is_cover(document.by_page[page]):
-                item, title = title, item
+                again, title = title, item
                 title.decide("heading", "heading: the title again, above the text")
                 document.root = title
-            item.level = None
-            item.decide("paragraph", "paragraph: the title again")
+            again.level = None
+            again.decide("paragraph", "paragraph: the title again")
