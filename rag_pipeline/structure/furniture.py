@@ -49,7 +49,9 @@ def mark_furniture(document: Document, settings: StructureSettings) -> None:
         if not item.given
     ]
     offset = _page_offset([item for item, _ in edges])
-    keys = {item.index: (_key(item, document, offset), at_top) for item, at_top in edges}
+    keys = {
+        item.index: (_key(item, document, offset), at_top, round(item.size)) for item, at_top in edges
+    }
     texts = Counter(keys.values())
     pages = document.page_count
     needed = max(settings.furniture_min_pages, int(settings.furniture_min_share * pages))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rag_pipeline.line_marks import has_leader
 from rag_pipeline.structure.headings.numbering import letters, roman_value
 from rag_pipeline.structure.items import Document, Item
+from rag_pipeline.structure.signals import is_label_word
 
 
 def _titles(text: str) -> frozenset[str]:
@@ -89,6 +90,8 @@ def contents_line(text: str) -> ContentsLine | None:
     match = _PAGE_END.search(text.strip())
     if not match or not match["title"].strip(" .…·_"):
         return None
+    if is_label_word(match["title"].strip()):
+        return None  # Part IV
     number = match["number"]
     roman = not number.isdigit()
     page = roman_value(number) if roman else int(number)
@@ -115,6 +118,8 @@ MAX_BETWEEN = 6
 """Blocks without a page number among entries: parts, authors, first lines of long titles."""
 MAX_WRAPPED = 160
 """Characters of such a block."""
+LARGER_ENTRY = 1.5
+"""Its size over that of the entry before, at most."""
 FEW_ENTRIES = 4
 """Entries from which a run is believed without a title above it."""
 
@@ -160,7 +165,7 @@ def _runs(document: Document) -> Iterator[ContentsRun]:
             run.items.extend([*between, item])
             run.read.extend(read)
             between = []
-        elif goes_on and near and not title and not read and _may_stand_between(item, between):
+        elif last and near and not title and not read and _may_stand_between(item, last, between):
             between.append(item)
         else:
             if run.items:
@@ -183,10 +188,13 @@ def _entries_in(item: Item) -> list[ContentsLine]:
 def _falls(before: list[ContentsLine], read: list[ContentsLine]) -> bool:
     """Does the printed number fall? Arabic ones begin anew after Roman ones."""
     last, first = before[-1], read[0]
-    return last.roman == first.roman and first.page < last.page
+    return first.page < last.page if last.roman == first.roman else first.roman
 
 
-def _may_stand_between(item: Item, between: list[Item]) -> bool:
+def _may_stand_between(item: Item, last: Item, between: list[Item]) -> bool:
+    """Is it set like the entries, at most as a part's title among them?"""
+    if item.size > LARGER_ENTRY * last.size:
+        return False
     return len(between) < MAX_BETWEEN and len(item.title) <= MAX_WRAPPED and item.kind == "text"
 
 

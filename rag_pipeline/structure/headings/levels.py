@@ -68,6 +68,8 @@ def _nest(document: Document, ranks: dict[int, int]) -> None:
         if item.role != "heading":
             continue
         if item.index not in ranks:
+            if item.page <= document.contents_page:
+                stack.clear()
             item.level = len(stack) + 1
             item.rule += f"; level {item.level}: front matter is nobody's parent"
             continue
