@@ -8,7 +8,10 @@ from collections import Counter
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure.items import Document, Item
 
-_NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
+_NUMBERS = re.compile(
+    r"^\W*(?:\d+|[ivxlc]+)\b|\b(?:\d+|[ivxlc]+)(?:\s*(?:/|of|von|de|sur)\s*\d+)?\W*$"
+)
+_CODE = re.compile(r"^[A-Z]{1,2}-?\d")
 _END_NUMBERS = re.compile(r"^\d{1,4}\b|\b\d{1,4}$")
 MIN_NUMBERED = 4
 """Pages on which a number at the edge is as far from the page's, to take it for its number."""
@@ -32,10 +35,12 @@ def is_page_number(text: str) -> bool:
 
 
 def without_numbers(text: str) -> str:
-    """The text with numbers replaced, so that running heads of different pages are equal.
+    """The text without a number at its ends, so that running heads of different pages are equal.
 
     >>> without_numbers("12 Safety") == without_numbers("14 Safety")
     True
+    >>> without_numbers("Fault 1: stop") == without_numbers("Fault 2: stop")
+    False
     """
     return _NUMBERS.sub("#", text.lower()).strip()
 
@@ -50,7 +55,8 @@ def mark_furniture(document: Document, settings: StructureSettings) -> None:
     ]
     offset = _page_offset([item for item, _ in edges])
     keys = {
-        item.index: (_key(item, document, offset), at_top, round(item.size)) for item, at_top in edges
+        item.index: (_key(item, document, offset), at_top, round(item.size))
+        for item, at_top in edges
     }
     texts = Counter(keys.values())
     pages = document.page_count
@@ -66,14 +72,30 @@ def mark_furniture(document: Document, settings: StructureSettings) -> None:
         and sum(keys[item.index] in repeated for item in found)
         >= settings.furniture_slot_share * len(found)
     }
+    numbers = _page_numbers(edges, document)
     for item, at_top in edges:
         role = "page_header" if at_top else "page_footer"
-        if is_page_number(item.title) and item.lines == 1:
+        if item.index in numbers:
             item.decide(role, "furniture: page number at the edge")
         elif keys[item.index] in repeated and _is_modest(item, document):
             item.decide(role, "furniture: repeated at the edge of pages")
         elif _slot(item, at_top) in running and _is_modest(item, document):
             item.decide(role, "furniture: stands where running heads stand")
+
+
+def _page_numbers(edges: list[tuple[Item, bool]], document: Document) -> set[int]:
+    """Blocks that are page numbers; codes such as E-07 only if modest and one to an edge."""
+    found = [(item, at_top) for item, at_top in edges if is_page_number(item.title)]
+    on_edge = Counter((item.page, at_top) for item, at_top in found if not item.title.isdigit())
+    return {
+        item.index
+        for item, at_top in found
+        if item.lines == 1
+        and (
+            not _CODE.match(item.title)
+            or (on_edge[item.page, at_top] == 1 and item.size <= 1.35 * document.body_size)
+        )
+    }
 
 
 def _page_offset(edges: list[Item]) -> int | None:

@@ -112,7 +112,8 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
     letters = len(_LETTERS.findall(bare))
     if item.numbering and not item.numbering.is_worded and letters < 2:
         return False  # 1.7X is a quantity
-    return letters >= settings.heading_min_letters * len(bare.replace(" ", ""))
+    code = item.size >= settings.heading_very_large * document.body_size and title[0].isalpha()
+    return code or letters >= settings.heading_min_letters * len(bare.replace(" ", ""))
 
 
 def _reason(

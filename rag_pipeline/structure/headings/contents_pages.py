@@ -199,29 +199,41 @@ def _may_stand_between(item: Item, last: Item, between: list[Item]) -> bool:
 
 
 def mark_repeated_titles(document: Document) -> None:
-    """Runs of headings without text between, which all come again later, are a contents page."""
-    headings = [item for item in document.items if item.role == "heading"]
-    places: dict[str, int] = {}
-    for item in headings:
-        places[plain_title(item.title)] = item.index
-    run: list[Item] = []
+    """Headings in a row that all come again later, with text between, are a contents page."""
+    runs = _heading_runs(document)
+    rows = {item.index for run in runs for item in run if len(run) >= MIN_ROW}
+    places = {
+        plain_title(item.title): item.index
+        for item in document.items
+        if item.role == "heading" and item.index not in rows
+    }
+    for run in runs:
+        again = sum(places.get(plain_title(item.title), 0) > run[-1].index for item in run)
+        if len(run) >= MIN_ROW and again >= MIN_AGAIN * len(run):
+            for item in run:
+                item.level_hint = None
+                item.decide("contents_entry", "contents: titles that come again later")
+
+
+MIN_ROW = 5
+"""Headings in a row, without text between, that may be a contents page without page numbers."""
+MIN_AGAIN = 0.6
+"""Share of them that come again later."""
+
+
+def _heading_runs(document: Document) -> list[list[Item]]:
+    """Headings in a row, each title once."""
+    runs: list[list[Item]] = [[]]
+    seen: set[str] = set()
     for item in document.items:
         if item.role in ("page_header", "page_footer", "contents_entry", "figure"):
             continue
+        title = plain_title(item.title)
         listed = item.role == "heading" and not is_contents_title(item.title)
-        if listed and plain_title(item.title) not in {plain_title(one.title) for one in run}:
-            run.append(item)
-            continue
-        _drop_run(run, places)
-        run = [item] if listed else []
-    _drop_run(run, places)
-
-
-def _drop_run(run: list[Item], places: dict[str, int]) -> None:
-    if len(run) < 5:
-        return
-    again = sum(places.get(plain_title(item.title), 0) > run[-1].index for item in run)
-    if again >= 0.6 * len(run):
-        for item in run:
-            item.level_hint = None
-            item.decide("contents_entry", "contents: titles that come again later")
+        if not listed or title in seen:
+            runs.append([])
+            seen = set()
+        if listed:
+            runs[-1].append(item)
+            seen.add(title)
+    return [run for run in runs if run]
