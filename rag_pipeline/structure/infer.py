@@ -29,7 +29,7 @@ from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lis
 from rag_pipeline.structure.signals import is_caption
 from rag_pipeline.structure.table_groups import group_tables
 
-STRUCTURE_VERSION = "2"
+STRUCTURE_VERSION = "3"
 """Part of the fingerprint of structured documents: a new value infers all of them again."""
 
 
