@@ -25,7 +25,7 @@ from rag_pipeline.structure.headings.levels import set_levels
 from rag_pipeline.structure.headings.merging import merge_headings
 from rag_pipeline.structure.headings.sequences import mark_sequences
 from rag_pipeline.structure.items import Document, read_items
-from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lists
+from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_bare_steps, mark_lists
 from rag_pipeline.structure.signals import is_caption
 from rag_pipeline.structure.table_groups import group_tables
 
@@ -59,6 +59,7 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     mark_captions(document)
     mark_admonitions(document)
     mark_lists(document)
+    mark_bare_steps(document)
     for item in document.undecided():
         item.decide("paragraph", "paragraph: no other rule applies")
     set_levels(document)

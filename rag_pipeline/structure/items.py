@@ -73,6 +73,8 @@ class Item:
     """Which rule gave role and level, for people."""
     numbering: Numbering | None = None
     marker: str = ""
+    value: int | None = None
+    """The number of a step: 3 for `3.`, `c)` and `3 Turn`."""
     letters: str = ""
     """The title's letters without its numbering, for comparison with contents entries."""
     listed: Item | None = None
