@@ -159,10 +159,6 @@ class StructureSettings(Section):
     furniture_slot_share: float = Field(
         default=0.4, ge=0, le=1, description="Share of repeated texts that makes a place a head's"
     )
-    contents_page_share: float = Field(
-        default=0.6, ge=0, le=1, description="Share of a block's lines that end with a page number"
-    )
-    contents_max_misses: int = Field(default=3, ge=0, description="Other blocks among entries")
     heading_max_characters: int = Field(default=250, ge=1, description="Length of a heading")
     heading_max_lines: int = Field(default=4, ge=1, description="Lines of a heading")
     heading_large: float = Field(

@@ -26,7 +26,11 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
     if not early:
         return
     first_page = early[0].page
-    candidates = [item for item in early if item.page == first_page and item.numbering is None]
+    candidates = [
+        item
+        for item in early
+        if item.page == first_page and item.numbering is None and item.listed is None
+    ]
     if not candidates:
         return
     title = max(candidates, key=lambda item: item.size)

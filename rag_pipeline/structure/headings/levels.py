@@ -30,6 +30,8 @@ FURTHER_IN = 0.01
 """Share of the page's width by which an entry of the contents stands further in."""
 MIN_PARTED = 3
 """Headings of one look that the contents name, and others that they do not, to tell them apart."""
+RANK = 0.5
+"""Cost of a rank more, in breaks of a numbering: a new level must pay."""
 INVERSION = 5.0
 """A heading larger than its parent by one fifth costs as much as a break of a numbering."""
 LEAST_GAIN = 0.1
@@ -194,7 +196,7 @@ class HeadingTree:
         chain = [rank[key] for key in self.chain]
         if any(above >= below for above, below in pairwise(chain)):
             return math.inf
-        total = float(len(order))
+        total = RANK * len(order)
         stack: list[int] = []
         elder: dict[tuple[int, ClassKey], str] = {}
         last: dict[ClassKey, str] = {}
