@@ -34,8 +34,6 @@ _SENTENCE_END = ".,;、，。；"
 def mark_headings(document: Document, settings: StructureSettings) -> None:
     """Give headings their role; levels come later."""
     edges = _left_edges(document)
-    aligned = _common_edges(document, [item.x0 for item in document.items])
-    aligned_right = _common_edges(document, [item.x1 for item in document.items])
     for at, item in enumerate(document.items):
         if item.role or not item.title or not item.upright:
             continue
@@ -48,7 +46,7 @@ def mark_headings(document: Document, settings: StructureSettings) -> None:
         if not _may_be_heading(item, document, settings):
             continue
         reason = _reason(item, at, document, settings, edges)
-        if reason and _is_aligned(item, aligned, aligned_right):
+        if reason:
             item.decide("heading", f"heading: {reason}")
 
 
@@ -60,24 +58,6 @@ def _left_edges(document: Document) -> set[int]:
             counts[round(item.x0 * 200)] += len(item.title)
     total = sum(counts.values())
     return {edge for edge, count in counts.items() if count > 0.12 * total}
-
-
-def _common_edges(document: Document, values: list[float]) -> set[int]:
-    """Edges (in 1/200 of the width) that several blocks of the document share."""
-    counts = Counter(round(value * 200) for value in values)
-    needed = max(3, 0.004 * len(document.items))
-    if document.page_count < 4:
-        return set(range(201))
-    return {edge for edge in counts if counts[edge] + counts[edge - 1] + counts[edge + 1] >= needed}
-
-
-def _is_aligned(item: Item, left: set[int], right: set[int]) -> bool:
-    """Headings start or end where others do, or are centred; text in drawings is anywhere."""
-    if round(item.x0 * 200) in left or round(item.x1 * 200) in right:
-        return True
-    middle = (item.x0 + item.x1) / 2
-    column = (item.column_x0 + item.column_x1) / 2
-    return abs(middle - 0.5) < 0.015 or abs(middle - column) < 0.015
 
 
 def _stands_out(item: Item, document: Document, settings: StructureSettings) -> bool:
@@ -232,12 +212,11 @@ def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
 def drop_rare_styles(document: Document, settings: StructureSettings) -> None:
     """Large text of drawings is no heading, though it is large.
 
-    Two signs: headings are bold, and a few large lines are not; or a line is larger than the
-    numbered chapters that it stands in. Lines that begin a page stay: parts and chapters may have
-    a style of their own.
+    Where headings are bold, a few large lines that are not are none. Lines that begin a page stay:
+    parts and chapters may have a style of their own.
     """
     headings = [item for item in document.items if item.role == "heading"]
-    odd = _odd_weights(headings, settings) | _larger_than_chapters(headings, document)
+    odd = _odd_weights(headings, settings)
     for item in headings:
         if item.index not in odd or item.numbering or item.level_hint is not None:
             continue
@@ -256,25 +235,6 @@ def _odd_weights(headings: list[Item], settings: StructureSettings) -> set[int]:
     most = max(settings.rare_style_max, settings.rare_style_share * len(headings))
     return {
         item.index for item in headings if not item.bold and counts[item.size, item.font] <= most
-    }
-
-
-def _larger_than_chapters(headings: list[Item], document: Document) -> set[int]:
-    """Headings larger than the numbered chapters, after the first of these."""
-    chapters = [
-        item
-        for item in headings
-        if item.numbering
-        and item.numbering.depth == 1
-        and (item.numbering.is_worded or item.size > 1.3 * document.body_size)
-    ]
-    if len(chapters) < 4:
-        return set()
-    largest = max(item.size for item in chapters)
-    return {
-        item.index
-        for item in headings
-        if item.size > 1.05 * largest and item.index > chapters[0].index
     }
 
 
