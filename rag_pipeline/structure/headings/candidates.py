@@ -21,13 +21,6 @@ from rag_pipeline.structure.signals import (
 _WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7a3]{2}")
 _LETTERS = re.compile(r"[^\W\d_]")
 _ADDRESS = re.compile(r"^(?:https?://|www\.|ftp://)|^\S+@\S+\.\w+$", re.IGNORECASE)
-_IMPRINT = re.compile(
-    r"^(?:copyright|©|\(c\)|last updated?|all rights"
-    r"|(?:version|release|revision|rev\.|edition)\W*[\dv]"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.? (?:\d{1,2}, )?\d{4}$"
-    r"|(?:\w+ \d{1,2}, )?\d{4}$|.{0,4}\d{4}年)",
-    re.IGNORECASE,
-)
 _SENTENCE_END = ".,;、，。；"
 
 
@@ -84,8 +77,6 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
         return is_heading_label(title) and item.size > document.body_size * 1.3
     if is_admonition(item.text, item.bold_lead) and not item.numbering:
         return False
-    if item.page <= settings.cover_pages and _IMPRINT.match(title):
-        return False
     if title.count(",") >= 3 and item.numbering is None and item.size < 1.3 * document.body_size:
         return False  # authors, addresses
     bare = title[item.numbering.length :] if item.numbering else title
@@ -108,7 +99,7 @@ def _reason(
     large = ratio >= settings.heading_large
     if item.kind == "code" and ratio < settings.heading_code:
         return None
-    if _ends_like_sentence(item, ratio, settings) or _reads_on(item, at, document, ratio, settings):
+    if _ends_like_sentence(item, ratio, settings):
         return None
     if large:
         return f"{item.size:g} pt over {body:g} pt text"
@@ -119,19 +110,6 @@ def _reason(
     if item.numbering and item.numbering.is_worded and item.lines == 1 and ratio >= 1:
         return "numbered by a word" if len(item.title) < 90 and item.y1 > 0.1 else None
     return None
-
-
-def _reads_on(
-    item: Item, at: int, document: Document, ratio: float, settings: StructureSettings
-) -> bool:
-    """Is it the full first line of text that goes on below in the same style?"""
-    following = next_item(document, at)
-    if following is None or ratio >= settings.heading_very_large or following.page != item.page:
-        return False
-    same = (following.size, following.bold, following.font) == (item.size, item.bold, item.font)
-    gap = (following.y0 - item.y1) * item.page_height
-    full = item.x1 > item.column_x1 - 0.04
-    return same and full and following.lines > 1 and -item.size < gap < 0.5 * item.size
 
 
 def _ends_like_sentence(item: Item, ratio: float, settings: StructureSettings) -> bool:

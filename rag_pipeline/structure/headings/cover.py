@@ -54,19 +54,7 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
                 continue
             if not is_contents_title(item.title):
                 item.decide("paragraph", "paragraph: on the cover, beside the title")
-    _demote_cover_styles(title, headings)
     _settle_repeated_title(document, title, settings)
-
-
-def _demote_cover_styles(title: Item, headings: list[Item]) -> None:
-    """Large lines beside the title in styles that no later page has are parts of the cover."""
-    later = {(item.size, item.bold) for item in headings if item.page > title.page}
-    if not later:
-        return
-    for item in headings:
-        beside = item.page == title.page and item.role == "heading" and item.numbering is None
-        if beside and item.level_hint is None and (item.size, item.bold) not in later:
-            item.decide("paragraph", "paragraph: beside the title, in a style of the cover only")
 
 
 def _is_cover(page: list[Item]) -> bool:

@@ -3,8 +3,8 @@
 Headings that look or are numbered alike form a class, and all headings of a class get the same
 rank. Classes are first ordered by size, weight and depth of numbering; then they are moved and
 joined as long as the tree of headings gets *cheaper*. A tree costs for each break of a numbering,
-for each heading that is larger than its parent or ranks above an elder sister, and for each
-disagreement with the contents pages.
+for each heading that is larger than its parent or ranks above an elder sister, for sisters that
+look different or that the contents pages name only in part, and for each rank.
 """
 
 from __future__ import annotations
@@ -24,10 +24,6 @@ MIN_HINTS = 3
 """Headings with a level of the file's own from which these levels are used."""
 SAME_SIZE = 0.035
 """Relative difference up to which two sizes are one."""
-MIXED = 0.2
-"""Share of headings of one numbering with another weight, from which weight says nothing."""
-FURTHER_IN = 0.01
-"""Share of the page's width by which an entry of the contents stands further in."""
 MIN_PARTED = 3
 """Headings of one look that the contents name, and others that they do not, to tell them apart."""
 RANK = 0.5
@@ -107,9 +103,8 @@ class HeadingTree:
         self.headings = headings
         sizes = _size_classes(headings)
         self.sizes = [sizes[item.size] for item in headings]
-        told_by = _telling(headings)
         self.looks: list[tuple[object, ...]] = [
-            (-size, told_by[0] and not item.bold, told_by[1] and item.italic)
+            (-size, not item.bold, item.italic)
             for item, size in zip(headings, self.sizes, strict=True)
         ]
         parted = _parted(headings, self.looks)
@@ -222,20 +217,10 @@ class HeadingTree:
             if parent >= 0:
                 larger = self.sizes[at] / (self.sizes[parent] or 1.0) - 1.0
                 total += min(max(INVERSION * larger, 0.0), 1.0)
-            total += self._against_contents(at, parent)
             stack.append(at)
         return total + sum(
             count.total() - max(count.values()) for count in sisters.values() if len(count) > 1
         )
-
-    def _against_contents(self, at: int, parent: int) -> bool:
-        """Is the parent one that the contents leave out, or that is set further in there?"""
-        if parent < 0 or self.headings[at].listed is None:
-            return False
-        source, above = self.headings[at].listed, self.headings[parent].listed
-        if source is None or above is None:
-            return self.left_out[parent]
-        return above.page == source.page and above.x0 > source.x0 + FURTHER_IN
 
 
 def _parted(headings: list[Item], looks: list[tuple[object, ...]]) -> set[tuple[object, ...]]:
@@ -263,19 +248,6 @@ def _class(item: Item, look: tuple[object, ...], left_out: bool = False) -> Clas
     form = item.title[: numbering.length].strip().replace(numbering.label, "")
     case = numbering.label.isdigit(), numbering.label.isupper(), numbering.kind
     return (9, "numbered", form, *case, look[0])
-
-
-def _telling(headings: list[Item]) -> tuple[bool, bool]:
-    """Do weight and slant tell headings apart? Not where those of one numbering differ in them."""
-    mixed = [0, 0]
-    alike: dict[ClassKey, list[Item]] = defaultdict(list)
-    for item in headings:
-        if item.numbering is not None:
-            alike[_class(item, (item.size,))].append(item)
-    for members in alike.values():
-        for at, values in enumerate(([m.bold for m in members], [m.italic for m in members])):
-            mixed[at] += min(sum(values), len(values) - sum(values)) > MIXED * len(values)
-    return not mixed[0], not mixed[1]
 
 
 def _label(item: Item) -> tuple[str, str]:
