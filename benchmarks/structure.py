@@ -32,6 +32,7 @@ from typing import Any
 from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
 from benchmarks.structure_engines import NOT_INSTALLED, PEERS
 from benchmarks.structure_outlines import BOOKS, FIGURES, groups, held_out, means, scores
+from benchmarks.structure_steps import step_rows
 
 OURS = "rag_pipeline"
 WITH_GOLD = "rag_pipeline, gold as bookmarks"
@@ -61,7 +62,10 @@ def main() -> None:
         pages = _single_pages(data / "odl_bench", work / "pages", options.quick, figures)
         if not options.quick:
             figures["memory.2000_pages_mb"] = _memory(data / "manuals_outline", work)
-    _print([*outlines, *pages], figures, options.json)
+    steps = step_rows(data)
+    figures["steps.counted"], figures["steps.found"] = steps[-1][1:]
+    tables = [*outlines, *pages, ("Steps", ["manual", "counted", "found"], steps)]
+    _print(tables, figures, options.json)
     if not options.json and "memory.2000_pages_mb" in figures:
         print(f"Peak memory on {LONG_PAGES:,} pages: {figures['memory.2000_pages_mb']:.0f} MB")
 

@@ -32,6 +32,10 @@ INVERSION = 5.0
 """A heading larger than its parent by one fifth costs as much as a break of a numbering."""
 LEAST_GAIN = 0.1
 """What a move of a class must save."""
+FREE = 9
+"""First member of the key of a class that no chain of numberings holds in place."""
+MOST_WORK = 60_000
+"""Headings times classes that are tried at other places, at most; the largest classes first."""
 ROUNDS = 4
 """Times that all classes are tried at other places, at most."""
 
@@ -122,7 +126,7 @@ class HeadingTree:
         self.members: dict[ClassKey, list[int]] = defaultdict(list)
         for at, key in enumerate(self.keys):
             self.members[key].append(at)
-        self.chain = sorted(key for key in self.members if key[0] < 9)
+        self.chain = sorted(key for key in self.members if key[0] < FREE)
         self.look_of = {
             key: Counter(self.looks[at] for at in members).most_common(1)[0][0]
             for key, members in self.members.items()
@@ -133,7 +137,7 @@ class HeadingTree:
         continued: Counter[ClassKey] = Counter()
         latest: dict[str, ClassKey] = {}
         for key, (label, _) in zip(self.keys, self.labels, strict=True):
-            if label.isdigit() and key[0] == 9:
+            if label.isdigit() and key[0] == FREE:
                 latest = {label: key}
             elif key == (2, 2) and (chapter := label.rpartition(".")[0]) in latest:
                 continued[latest.pop(chapter)] += 1
@@ -157,11 +161,13 @@ class HeadingTree:
     def improve(self, order: list[list[ClassKey]]) -> None:
         """Move and join classes in place while that makes the tree cheaper."""
         best = self.cost(order)
+        movable = [key for key in self.members if len(self.members[key]) > 1]
+        movable.sort(key=lambda key: -len(self.members[key]))
+        del movable[MOST_WORK // max(1, len(self.headings)) :]
         for _ in range(ROUNDS):
             before = best
-            for key in sorted(self.members, key=lambda key: -len(self.members[key])):
-                if len(self.members[key]) > 1:
-                    best = self._place(key, order, best)
+            for key in movable:
+                best = self._place(key, order, best)
             if best == before:
                 return
 
@@ -238,7 +244,7 @@ def _class(item: Item, look: tuple[object, ...], left_out: bool = False) -> Clas
     """Headings alike: by kind and depth of the numbering, or by style."""
     numbering = item.numbering
     if numbering is None:
-        return (9, *look, left_out)
+        return (FREE, *look, left_out)
     if numbering.kind == "part":
         return (0, 0)
     if numbering.kind in ("chapter", "appendix") and numbering.depth == 1:
@@ -247,7 +253,7 @@ def _class(item: Item, look: tuple[object, ...], left_out: bool = False) -> Clas
         return (2, numbering.depth)
     form = item.title[: numbering.length].strip().replace(numbering.label, "")
     case = numbering.label.isdigit(), numbering.label.isupper(), numbering.kind
-    return (9, "numbered", form, *case, look[0])
+    return (FREE, "numbered", form, *case, look[0])
 
 
 def _label(item: Item) -> tuple[str, str]:
