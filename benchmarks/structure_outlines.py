@@ -155,9 +155,9 @@ def held_out(data: Path) -> tuple[list[DocumentScore], list[list[Any]]]:
         chosen = max(trials, key=fitness)
         part = found[chosen][fold]
         kept += part
-        values = dict(zip(FIGURES, means(part), strict=True))
+        figures = dict(zip(FIGURES, means(part), strict=True))
         families = len({one.family for one in part})
-        rows.append([fold + 1, families, len(part), chosen, values["F1"], values["BC"]])
+        rows.append([fold + 1, families, len(part), chosen, figures["F1"], figures["BC"]])
     return kept, rows
 
 

@@ -71,7 +71,8 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
         return False
     if is_caption(title) or is_signal_word(title) or _ADDRESS.match(title):
         return False
-    if starts_with_bullet(title):
+    large = item.size >= settings.heading_large * document.body_size
+    if starts_with_bullet(title) and not (item.bold and large):
         return False
     if not _LETTERS.search(title):
         return is_heading_label(title) and item.size > document.body_size * 1.3
