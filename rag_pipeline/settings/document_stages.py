@@ -183,7 +183,7 @@ class StructureSettings(Section):
         default=0.4, ge=0, le=1, description="Share of letters in a heading"
     )
     styled_min: int = Field(
-        default=4, ge=1, description="Lines of a style of their own that make it a heading style"
+        default=3, ge=1, description="Lines of a style of their own that make it a heading style"
     )
     footnote_size: float = Field(
         default=0.93, ge=0, le=1, description="Size of footnotes over the text's, at most"
