@@ -191,13 +191,6 @@ class StructureSettings(Section):
     edge_band: float = Field(
         default=0.075, ge=0, le=0.5, description="Share of the page's height without bold headings"
     )
-    rare_style_min_headings: int = Field(
-        default=20, ge=1, description="Headings that a document has before rare styles are dropped"
-    )
-    rare_style_max: int = Field(default=6, ge=0, description="Headings of a rare style, at most")
-    rare_style_share: float = Field(
-        default=0.05, ge=0, le=1, description="The same as a share of all headings"
-    )
     title_min_headings: int = Field(
         default=5, ge=1, description="Headings from which a first one of its own style is the title"
     )

@@ -13,7 +13,6 @@ from rag_pipeline.structure.breadcrumbs import trails_of
 from rag_pipeline.structure.footnotes import mark_footnotes
 from rag_pipeline.structure.furniture import mark_furniture
 from rag_pipeline.structure.headings.candidates import (
-    drop_rare_styles,
     mark_headings,
     mark_styled_lines,
 )
@@ -51,7 +50,6 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     mark_sequences(document, settings)
     merge_headings(document)
     drop_misleading(document, settings)
-    drop_rare_styles(document, settings)
     mark_cover(document, settings)
     drop_unnamed(document)
     mark_footnotes(document, settings)

@@ -188,35 +188,6 @@ def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
     return round(item.x0 * 200) in edges or round(following.x0 * 200) not in edges
 
 
-def drop_rare_styles(document: Document, settings: StructureSettings) -> None:
-    """Large text of drawings is no heading, though it is large.
-
-    Where headings are bold, a few large lines that are not are none. Lines that begin a page stay:
-    parts and chapters may have a style of their own.
-    """
-    headings = [item for item in document.items if item.role == "heading"]
-    odd = _odd_weights(headings, settings)
-    for item in headings:
-        if item.index not in odd or item.numbering or item.level_hint is not None:
-            continue
-        if not is_contents_title(item.title) and not begins_page(item, document):
-            item.decide("paragraph", "paragraph: large, but in a style that headings do not have")
-
-
-def _odd_weights(headings: list[Item], settings: StructureSettings) -> set[int]:
-    """Headings of a rare style that is not bold, where nearly all are."""
-    numbered = [item for item in headings if item.numbering]
-    norm = numbered if len(numbered) >= settings.rare_style_min_headings else headings
-    bold = sum(item.bold for item in norm)
-    if len(norm) < settings.rare_style_min_headings or bold < 0.7 * len(norm):
-        return set()
-    counts = Counter((item.size, item.font) for item in headings if not item.bold)
-    most = max(settings.rare_style_max, settings.rare_style_share * len(headings))
-    return {
-        item.index for item in headings if not item.bold and counts[item.size, item.font] <= most
-    }
-
-
 def begins_page(item: Item, document: Document) -> bool:
     """No text stands above it on its page, running heads aside."""
     return not any(
