@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.common import bench_data
 from benchmarks.structure_outlines import OutlineScorer, document_names, infer_blind, parsed
@@ -81,9 +81,9 @@ def compare(source: Path, name: str, scorer: OutlineScorer) -> tuple[list[Side],
     return sides, float(scorer.module.score(gold, ours)["BC"])
 
 
-def _title(heading: object) -> str:
-    level, title, _ = tuple(heading)  # type: ignore[arg-type, var-annotated]
-    return f"{'  ' * int(level)}{title}"
+def _title(heading: Any) -> str:
+    """The title, indented by its level."""
+    return f"{'  ' * heading.level}{heading.title}"
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from rag_pipeline.structure.headings.contents_pages import (
     plain_title,
 )
 from rag_pipeline.structure.headings.merging import absorb
-from rag_pipeline.structure.headings.numbering import letters, parse_numbering
+from rag_pipeline.structure.headings.numbering import Numbering, letters, parse_numbering
 from rag_pipeline.structure.items import Document, Item
 
 MAX_PIECES = 3
@@ -132,12 +132,12 @@ def _spelled_out(item: Item, wanted: str, document: Document) -> list[Item] | No
     return blocks
 
 
-def _same_number(item: Item, numbering: object) -> bool:
+def _same_number(item: Item, numbering: Numbering | None) -> bool:
     """Numbers must agree where both the entry and the block have one."""
     own = parse_numbering(item.title)
     if own is None or numbering is None:
         return True
-    return tuple(own)[2:4] == tuple(numbering)[2:4]  # type: ignore[arg-type]
+    return (own.prefix, own.label) == (numbering.prefix, numbering.label)
 
 
 def _offsets(entries: list[ContentsEntry]) -> dict[bool, int]:
