@@ -36,13 +36,20 @@ def served(module: str) -> Iterator[str]:
         process.wait()
 
 
-def arguments(description: str | None, parts: Sequence[str] = ()) -> Namespace:
-    """Parse `--quick` and `--json`, which every benchmark takes; `--only` where it has parts."""
+def arguments(
+    description: str | None, parts: Sequence[str] = (), switches: Sequence[str] = ()
+) -> Namespace:
+    """Parse `--quick` and `--json`, which every benchmark takes; `--only` where it has parts.
+
+    `switches` are further options of a benchmark, on or off.
+    """
     parser = ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="a part of the data, < 2 minutes")
     parser.add_argument("--json", action="store_true", help="figures by name, as JSON")
     if parts:
         parser.add_argument("--only", choices=parts, help="one part of it")
+    for switch in switches:
+        parser.add_argument(f"--{switch}", action="store_true", help="see above")
     return parser.parse_args()
 
 

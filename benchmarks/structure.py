@@ -1,14 +1,20 @@
 """Structure of real documents: breadcrumbs, headings, reading order, tables; speed and memory.
 
-    python -m benchmarks.structure [--quick] [--json]
+    python -m benchmarks.structure [--quick] [--folds] [--json]
 
-`manuals_outline`: headings against the bookmarks that were taken out of the PDFs (R, P, F1, and BC:
-share of headings whose whole breadcrumb trail is right). `odl_bench`: Markdown of single pages (NID
-reading order, TEDS tables, MHS headings). The scorers come with the data. Peers run beside, each in
-a process of its own, where they are installed; all times are CPU seconds of one process.
+`manuals_outline` and `outlines2`: headings against the bookmarks that were taken out of the PDFs
+(R, P, F1; Pl: precision down to the gold's depth; BC: share of headings whose whole breadcrumb
+trail is right), publishers' books apart. `odl_bench`: Markdown of single pages (NID reading order,
+TEDS tables, MHS headings). The scorers come with the data. Peers run beside, each in a process of
+its own, where they are installed; all times are CPU seconds of one process.
+
+`--folds` scores both sets of outlines by five folds over their template families: settings are
+chosen on four folds and scored on the fifth (`structure_outlines.held_out`), beside the plain
+figures. `structure_worst` draws where the worst documents go wrong.
 
 The scorers need `pip install --group bench`. Peers and scorers may live in another environment:
-`RAG_BENCH_PYTHON=/path/to/python`.
+`RAG_BENCH_PYTHON=/path/to/python`; `--folds` runs the scorer in this one. `RAG_BENCH_CACHE` keeps
+the parsed blocks of the outlines between runs.
 """
 
 from __future__ import annotations
@@ -25,66 +31,110 @@ from typing import Any
 
 from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
 from benchmarks.structure_engines import NOT_INSTALLED, PEERS
+from benchmarks.structure_outlines import BOOKS, FIGURES, groups, held_out, means, scores
+from benchmarks.structure_steps import step_rows
 
 OURS = "rag_pipeline"
 WITH_GOLD = "rag_pipeline, gold as bookmarks"
-QUICK_MANUALS = ("nrpe", "simh-faq", "cdhit", "gpredict", "debinst-zh")
+QUICK_OUTLINES = (
+    *("nrpe", "simh-faq", "cdhit", "gpredict", "debinst-zh"),
+    *("groff-mom", "muttprint-de", "top10-2007-en", "china-competition"),
+)
 QUICK_PAGES = 30
 LONG_PAGES = 2000
 
 
 def main() -> None:
     """Run all engines over both sets, score, print one table a set."""
-    options = arguments(__doc__)
+    options = arguments(__doc__, switches=["folds"])
     data = bench_data()
     figures: dict[str, Any] = {}
+    if options.folds:
+        tables = _folds(data, figures)
+        _print(tables, figures, options.json)
+        return
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        manuals = _manuals(data / "manuals_outline", work / "manuals", options.quick, figures)
+        outlines = [
+            *_outlines(data / "manuals_outline", work / "manuals", options.quick, figures),
+            *_outlines(data / "outlines2", work / "outlines2", options.quick, figures),
+        ]
         pages = _single_pages(data / "odl_bench", work / "pages", options.quick, figures)
         if not options.quick:
             figures["memory.2000_pages_mb"] = _memory(data / "manuals_outline", work)
-    if options.json:
-        print_report("structure", [], [], figures, True)
-        return
-    for title, columns, rows in (*manuals, *pages):
-        print_report(title, columns, rows, {}, False)
-        print()
-    if "memory.2000_pages_mb" in figures:
+    steps = step_rows(data)
+    figures["steps.counted"], figures["steps.found"] = steps[-1][1:]
+    tables = [*outlines, *pages, ("Steps", ["manual", "counted", "found"], steps)]
+    _print(tables, figures, options.json)
+    if not options.json and "memory.2000_pages_mb" in figures:
         print(f"Peak memory on {LONG_PAGES:,} pages: {figures['memory.2000_pages_mb']:.0f} MB")
 
 
 Table = tuple[str, list[str], list[list[Any]]]
 
 
-def _manuals(data: Path, work: Path, quick: bool, figures: dict[str, Any]) -> list[Table]:
+def _print(tables: list[Table], figures: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_report("structure", [], [], figures, True)
+        return
+    for title, columns, rows in tables:
+        print_report(title, columns, rows, {}, False)
+        print()
+
+
+def _folds(data: Path, figures: dict[str, Any]) -> list[Table]:
+    """Plain figures and those by folds, a row a group of documents."""
+    plain = scores(data)
+    kept, folds = held_out(data)
+    rows: list[list[Any]] = []
+    for how, found in (("plain", plain), ("by folds", kept)):
+        for name, members in groups(found):
+            values = means(members)
+            rows.append([name, how, len(members), *values])
+            for figure, value in zip(FIGURES, values, strict=True):
+                figures[f"{name}.{how}.{figure}"] = value
+    return [
+        ("Outlines, plain and by folds", ["set", "how", "documents", *FIGURES], rows),
+        ("Folds", ["fold", "families", "documents", "setting", "F1", "BC"], folds),
+    ]
+
+
+def _outlines(data: Path, work: Path, quick: bool, figures: dict[str, Any]) -> list[Table]:
+    """All engines over one set of documents with bookmarks; publishers' books apart."""
     manifest = {entry["name"]: entry for entry in _read(data / "manifest.json")}
-    names = list(QUICK_MANUALS) if quick else []
+    names = [name for name in QUICK_OUTLINES if name in manifest] if quick else []
     gold = _subset(data / "gold", work / "gold", names, "json")
     rows: list[list[Any]] = []
     documents: dict[str, dict[str, Any]] = {}
     for engine in (OURS, WITH_GOLD, *PEERS):
         run = _run(engine, data / "pdf", work / engine, names)
         if run is None:
-            rows.append([engine, *["not installed"] * 6])
+            rows.append([engine, "", *["not installed"] * 7])
             continue
-        scores = _score(data.parent / "outline_score.py", work / engine, gold)
-        macro = scores["macro"]
-        speed = _speed(run)
+        scored = _score(data.parent / "outline_score.py", work / engine, gold)["documents"]
         if engine == OURS:
-            documents = scores["documents"]
-        values = [macro["R"], macro["P"], macro["F1"], macro["BC"], speed, run["peak_mb"]]
-        rows.append([engine, *values])
-        for name, value in zip(
-            ("R", "P", "F1", "BC", "pages_per_second", "peak_mb"), values, strict=True
-        ):
-            figures[f"manuals.{engine}.{name}"] = value
-    ratios = _ratios(figures, "manuals")
+            documents = scored
+        books = [n for n in scored if manifest[n].get("family", "").startswith(BOOKS)]
+        others = [n for n in scored if n not in books]
+        parts = (
+            {"": [*scored]} if not books else {"": [*scored], "no books": others, "books": books}
+        )
+        for part, members in parts.items():
+            values = [fmean(scored[n][figure] for n in members) for figure in FIGURES]
+            run_figures = [_speed(run), run["peak_mb"]] if not part else ["", ""]
+            rows.append([engine, part, *values, *run_figures])
+            key = ".".join(filter(None, (data.name, engine, part)))
+            for name, value in zip(FIGURES, values, strict=True):
+                figures[f"{key}.{name}"] = value
+        figures[f"{data.name}.{engine}.pages_per_second"] = _speed(run)
+        figures[f"{data.name}.{engine}.peak_mb"] = run["peak_mb"]
+    for name, score in documents.items():
+        figures[f"{data.name}.document.{name}.BC"] = score["BC"]
     detail = [
         [
             name,
             manifest[name]["language"],
-            manifest[name]["producer"],
+            manifest[name].get("family", manifest[name]["producer"]),
             manifest[name]["pages"],
             score["gold"],
             score["R"],
@@ -93,18 +143,21 @@ def _manuals(data: Path, work: Path, quick: bool, figures: dict[str, Any]) -> li
         ]
         for name, score in documents.items()
     ]
-    for name, score in documents.items():
-        figures[f"manuals.document.{name}.BC"] = score["BC"]
+    columns = ["engine", "part", *FIGURES, "pages/s", "peak MB"]
     return [
-        ("manuals_outline, blind", ["engine", "R", "P", "F1", "BC", "pages/s", "peak MB"], rows),
-        ("Ratios to peers in this run", ["peer", "pages/s", "peak memory"], ratios),
+        (f"{data.name}, blind", columns, rows),
+        (
+            "Ratios to peers in this run",
+            ["peer", "pages/s", "peak MB"],
+            _ratios(figures, data.name),
+        ),
         (
             "By document",
-            ["manual", "language", "producer", "pages", "gold", "R", "F1", "BC"],
+            ["document", "language", "family", "pages", "gold", "R", "F1", "BC"],
             detail,
         ),
         ("By language", ["language", "documents", "F1", "BC"], _grouped(detail, 1)),
-        ("By producer", ["producer", "documents", "F1", "BC"], _grouped(detail, 2)),
+        ("By family", ["family", "documents", "F1", "BC"], _grouped(detail, 2)),
     ]
 
 

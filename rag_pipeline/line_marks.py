@@ -43,7 +43,9 @@ ENUMERATOR = re.compile(
 )
 """`1.`, `a)`, `(iv)`, `①`, `가.` or `Step 3` at the start of a line."""
 _LEADER = re.compile(r"(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,}|_{6,}")
-_LEADER_END = re.compile(r"(?:(?:\.\s?){3,}|…\s?|(?:·\s?){4,}|_{4,})\s*[\divxlcA-Z-]*$")
+_LEADER_END = re.compile(
+    r"(?:(?:\.\s?){3,}|…\s?|(?:·\s?){4,}|_{4,})\s*(?:[\divxlcA-Z-]*|-\s?\d+\s?-)$"
+)
 
 
 def starts_with_bullet(text: str) -> bool:

@@ -159,10 +159,6 @@ class StructureSettings(Section):
     furniture_slot_share: float = Field(
         default=0.4, ge=0, le=1, description="Share of repeated texts that makes a place a head's"
     )
-    contents_page_share: float = Field(
-        default=0.6, ge=0, le=1, description="Share of a block's lines that end with a page number"
-    )
-    contents_max_misses: int = Field(default=3, ge=0, description="Other blocks among entries")
     heading_max_characters: int = Field(default=250, ge=1, description="Length of a heading")
     heading_max_lines: int = Field(default=4, ge=1, description="Lines of a heading")
     heading_large: float = Field(
@@ -187,20 +183,13 @@ class StructureSettings(Section):
         default=0.4, ge=0, le=1, description="Share of letters in a heading"
     )
     styled_min: int = Field(
-        default=4, ge=1, description="Lines of a style of their own that make it a heading style"
+        default=3, ge=1, description="Lines of a style of their own that make it a heading style"
     )
     footnote_size: float = Field(
         default=0.93, ge=0, le=1, description="Size of footnotes over the text's, at most"
     )
     edge_band: float = Field(
         default=0.075, ge=0, le=0.5, description="Share of the page's height without bold headings"
-    )
-    rare_style_min_headings: int = Field(
-        default=20, ge=1, description="Headings that a document has before rare styles are dropped"
-    )
-    rare_style_max: int = Field(default=6, ge=0, description="Headings of a rare style, at most")
-    rare_style_share: float = Field(
-        default=0.05, ge=0, le=1, description="The same as a share of all headings"
     )
     title_min_headings: int = Field(
         default=5, ge=1, description="Headings from which a first one of its own style is the title"

@@ -13,10 +13,10 @@ from rag_pipeline.structure.breadcrumbs import trails_of
 from rag_pipeline.structure.footnotes import mark_footnotes
 from rag_pipeline.structure.furniture import mark_furniture
 from rag_pipeline.structure.headings.candidates import (
-    drop_rare_styles,
     mark_headings,
     mark_styled_lines,
 )
+from rag_pipeline.structure.headings.contents_entries import confirm_headings, drop_unnamed
 from rag_pipeline.structure.headings.contents_pages import mark_contents, mark_repeated_titles
 from rag_pipeline.structure.headings.cover import mark_cover
 from rag_pipeline.structure.headings.heading_surroundings import drop_misleading
@@ -24,11 +24,11 @@ from rag_pipeline.structure.headings.levels import set_levels
 from rag_pipeline.structure.headings.merging import merge_headings
 from rag_pipeline.structure.headings.sequences import mark_sequences
 from rag_pipeline.structure.items import Document, read_items
-from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_lists
+from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_bare_steps, mark_lists
 from rag_pipeline.structure.signals import is_caption
 from rag_pipeline.structure.table_groups import group_tables
 
-STRUCTURE_VERSION = "2"
+STRUCTURE_VERSION = "3"
 """Part of the fingerprint of structured documents: a new value infers all of them again."""
 
 
@@ -43,20 +43,21 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
     document = read_items(blocks)
     mark_kinds(document)
     mark_furniture(document, settings)
-    mark_contents(document, settings)
+    confirm_headings(document, mark_contents(document))
     mark_headings(document, settings)
     mark_styled_lines(document, settings)
     mark_repeated_titles(document)
     mark_sequences(document, settings)
     merge_headings(document)
     drop_misleading(document, settings)
-    drop_rare_styles(document, settings)
     mark_cover(document, settings)
+    drop_unnamed(document)
     mark_footnotes(document, settings)
     mark_code(document)
     mark_captions(document)
     mark_admonitions(document)
     mark_lists(document)
+    mark_bare_steps(document)
     for item in document.undecided():
         item.decide("paragraph", "paragraph: no other rule applies")
     set_levels(document)

@@ -73,6 +73,12 @@ class Item:
     """Which rule gave role and level, for people."""
     numbering: Numbering | None = None
     marker: str = ""
+    value: int | None = None
+    """The number of a step: 3 for `3.`, `c)` and `3 Turn`."""
+    letters: str = ""
+    """The title's letters without its numbering, for comparison with contents entries."""
+    listed: Item | None = None
+    """The block of the contents page that names this heading."""
 
     def decide(self, role: str, rule: str) -> None:
         """Give the block its role, and note why."""
@@ -93,6 +99,12 @@ class Document:
     right_edge: float
     """Where most lines of running text end, as a share of the page's width."""
     by_page: dict[int, list[Item]] = field(default_factory=dict)
+    root: Item | None = None
+    """The title, where it stands right above the text and so over all headings."""
+    contents_share: float = 0.0
+    """Share of the contents pages' entries that were found in the body."""
+    contents_page: int = 0
+    """Page on which the contents begin; 0 where there are none."""
 
     def has_own_font(self, item: Item) -> bool:
         """Is the block set in another family than the text?"""
@@ -105,6 +117,8 @@ class Document:
 
 LITTLE_TEXT = 600
 """Characters of running text below which tables count for the size of the text as well."""
+MOSTLY_TYPED = 0.1
+"""Share of text in proportional type below which fixed-width type is the running text itself."""
 _COLUMNS: dict[str, str] = {
     "page": "page_number",
     "x0": "x0",
@@ -164,11 +178,14 @@ def read_items(blocks: pd.DataFrame) -> Document:
 
 def _with_facts(items: list[Item], language: str) -> Document:
     """Body text is what most characters look like."""
+    texts = [item for item in items if item.kind in ("text", "code")]
+    plain_text = sum(len(item.text) for item in texts if not item.monospace)
+    typed = plain_text < MOSTLY_TYPED * sum(len(item.text) for item in texts)
     exact: Counter[float] = Counter()
     fonts: Counter[str] = Counter()
     colors: Counter[int] = Counter()
-    for item in items:
-        if item.kind == "text" and not item.monospace:
+    for item in texts:
+        if typed or not item.monospace:
             exact[item.size] += len(item.text)
     sizes: Counter[float] = Counter()
     for size, characters in exact.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rag_pipeline.line_marks import label_value, list_marker
 from rag_pipeline.structure.items import Document, Item
 from rag_pipeline.structure.signals import is_admonition, is_signal_word
@@ -13,10 +15,50 @@ def mark_lists(document: Document) -> None:
         if not item.upright:
             continue
         item.marker = list_marker(item.title)
+        item.value = label_value(item.title)
         if item.marker == "bullet":
             item.decide("list_item", "list: bullet")
         elif item.marker:
             item.decide("procedure_step", f"procedure: {item.marker} as marker")
+
+
+def mark_bare_steps(document: Document) -> None:
+    """Make steps of lines numbered without a mark, `1 Open the cover`, where they count on from 1.
+
+    A single such line may be a sentence that begins with a quantity: two at one edge count on.
+    """
+    open_at: Item | None = None
+    for item in document.items:
+        if item.role in _SKIPPED:
+            continue
+        value = _bare_number(item)
+        if value is None:
+            open_at = None if item.role in _BORDERS else open_at
+            continue
+        goes_on = (
+            open_at is not None
+            and open_at.value == value - 1
+            and abs(open_at.x0 - item.x0) < INDENT
+            and item.page <= open_at.page + 1
+        )
+        item.value = value
+        if goes_on and open_at is not None:
+            for step in (open_at, item):
+                step.marker = "number"
+                step.decide("procedure_step", "procedure: bare numbers that count on")
+        if goes_on or value == 1:
+            open_at = item
+
+
+_BARE_NUMBER = re.compile(r"^(\d{1,2})\s+(?=[^\W\d])")
+
+
+def _bare_number(item: Item) -> int | None:
+    """The number that an undecided block begins with, no mark after it."""
+    if item.role or item.kind != "text" or not item.upright:
+        return None
+    match = _BARE_NUMBER.match(item.title)
+    return int(match[1]) if match else None
 
 
 _SKIPPED = frozenset({"page_header", "page_footer", "footnote", "figure", "absorbed"})
@@ -81,9 +123,8 @@ def _connected(item: Item, current: list[Item], between: list[Item]) -> bool:
     """Nothing but admonitions lies between, or the step goes on counting."""
     if all(one.role == "admonition" for one in between):
         return True
-    value = label_value(item.title)
-    return value is not None and any(
-        label_value(one.title) == value - 1 and abs(one.x0 - item.x0) < INDENT
+    return item.value is not None and any(
+        one.value == item.value - 1 and abs(one.x0 - item.x0) < INDENT
         for one in current
         if one.role == "procedure_step"
     )
@@ -91,7 +132,7 @@ def _connected(item: Item, current: list[Item], between: list[Item]) -> bool:
 
 def _starts_anew(item: Item, current: list[Item]) -> bool:
     """A step 1 at the same indentation as a step before begins another procedure."""
-    if item.role != "procedure_step" or label_value(item.title) != 1:
+    if item.role != "procedure_step" or item.value != 1:
         return False
     same = [
         one for one in current if one.role == "procedure_step" and abs(one.x0 - item.x0) < INDENT

@@ -92,6 +92,20 @@ _LABEL = re.compile(
 )
 
 
+_LABEL_WORD = re.compile(
+    rf"^(?:{CHAPTER_WORDS}|{APPENDIX_WORDS}|{PART_WORDS}|{SECTION_WORDS})$", re.IGNORECASE
+)
+
+
+def is_label_word(text: str) -> bool:
+    """Is it the word of a chapter's label alone, whose number stands below or beside it?
+
+    >>> is_label_word("Chapter"), is_label_word("Chapter 4")
+    (True, False)
+    """
+    return bool(_LABEL_WORD.match(text))
+
+
 def is_heading_label(text: str) -> bool:
     """Is it a chapter's number that stands above the title?
 

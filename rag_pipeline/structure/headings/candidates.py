@@ -21,21 +21,12 @@ from rag_pipeline.structure.signals import (
 _WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7a3]{2}")
 _LETTERS = re.compile(r"[^\W\d_]")
 _ADDRESS = re.compile(r"^(?:https?://|www\.|ftp://)|^\S+@\S+\.\w+$", re.IGNORECASE)
-_IMPRINT = re.compile(
-    r"^(?:copyright|©|\(c\)|last updated?|all rights"
-    r"|(?:version|release|revision|rev\.|edition)\W*[\dv]"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.? (?:\d{1,2}, )?\d{4}$"
-    r"|(?:\w+ \d{1,2}, )?\d{4}$|.{0,4}\d{4}年)",
-    re.IGNORECASE,
-)
 _SENTENCE_END = ".,;、，。；"
 
 
 def mark_headings(document: Document, settings: StructureSettings) -> None:
     """Give headings their role; levels come later."""
     edges = _left_edges(document)
-    aligned = _common_edges(document, [item.x0 for item in document.items])
-    aligned_right = _common_edges(document, [item.x1 for item in document.items])
     for at, item in enumerate(document.items):
         if item.role or not item.title or not item.upright:
             continue
@@ -48,7 +39,7 @@ def mark_headings(document: Document, settings: StructureSettings) -> None:
         if not _may_be_heading(item, document, settings):
             continue
         reason = _reason(item, at, document, settings, edges)
-        if reason and _is_aligned(item, aligned, aligned_right):
+        if reason:
             item.decide("heading", f"heading: {reason}")
 
 
@@ -60,24 +51,6 @@ def _left_edges(document: Document) -> set[int]:
             counts[round(item.x0 * 200)] += len(item.title)
     total = sum(counts.values())
     return {edge for edge, count in counts.items() if count > 0.12 * total}
-
-
-def _common_edges(document: Document, values: list[float]) -> set[int]:
-    """Edges (in 1/200 of the width) that several blocks of the document share."""
-    counts = Counter(round(value * 200) for value in values)
-    needed = max(3, 0.004 * len(document.items))
-    if document.page_count < 4:
-        return set(range(201))
-    return {edge for edge in counts if counts[edge] + counts[edge - 1] + counts[edge + 1] >= needed}
-
-
-def _is_aligned(item: Item, left: set[int], right: set[int]) -> bool:
-    """Headings start or end where others do, or are centred; text in drawings is anywhere."""
-    if round(item.x0 * 200) in left or round(item.x1 * 200) in right:
-        return True
-    middle = (item.x0 + item.x1) / 2
-    column = (item.column_x0 + item.column_x1) / 2
-    return abs(middle - 0.5) < 0.015 or abs(middle - column) < 0.015
 
 
 def _stands_out(item: Item, document: Document, settings: StructureSettings) -> bool:
@@ -98,13 +71,12 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
         return False
     if is_caption(title) or is_signal_word(title) or _ADDRESS.match(title):
         return False
-    if starts_with_bullet(title):
+    large = item.size >= settings.heading_large * document.body_size
+    if starts_with_bullet(title) and not (item.bold and large):
         return False
     if not _LETTERS.search(title):
         return is_heading_label(title) and item.size > document.body_size * 1.3
     if is_admonition(item.text, item.bold_lead) and not item.numbering:
-        return False
-    if item.page <= settings.cover_pages and _IMPRINT.match(title):
         return False
     if title.count(",") >= 3 and item.numbering is None and item.size < 1.3 * document.body_size:
         return False  # authors, addresses
@@ -112,7 +84,8 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
     letters = len(_LETTERS.findall(bare))
     if item.numbering and not item.numbering.is_worded and letters < 2:
         return False  # 1.7X is a quantity
-    return letters >= settings.heading_min_letters * len(bare.replace(" ", ""))
+    code = item.size >= settings.heading_very_large * document.body_size and title[0].isalpha()
+    return code or letters >= settings.heading_min_letters * len(bare.replace(" ", ""))
 
 
 def _reason(
@@ -127,7 +100,7 @@ def _reason(
     large = ratio >= settings.heading_large
     if item.kind == "code" and ratio < settings.heading_code:
         return None
-    if _ends_like_sentence(item, ratio, settings) or _reads_on(item, at, document, ratio, settings):
+    if _ends_like_sentence(item, ratio, settings):
         return None
     if large:
         return f"{item.size:g} pt over {body:g} pt text"
@@ -138,19 +111,6 @@ def _reason(
     if item.numbering and item.numbering.is_worded and item.lines == 1 and ratio >= 1:
         return "numbered by a word" if len(item.title) < 90 and item.y1 > 0.1 else None
     return None
-
-
-def _reads_on(
-    item: Item, at: int, document: Document, ratio: float, settings: StructureSettings
-) -> bool:
-    """Is it the full first line of text that goes on below in the same style?"""
-    following = next_item(document, at)
-    if following is None or ratio >= settings.heading_very_large or following.page != item.page:
-        return False
-    same = (following.size, following.bold, following.font) == (item.size, item.bold, item.font)
-    gap = (following.y0 - item.y1) * item.page_height
-    full = item.x1 > item.column_x1 - 0.04
-    return same and full and following.lines > 1 and -item.size < gap < 0.5 * item.size
 
 
 def _ends_like_sentence(item: Item, ratio: float, settings: StructureSettings) -> bool:
@@ -212,7 +172,10 @@ def _stands_off(item: Item, document: Document) -> bool:
 
 
 def _same_row(a: Item, b: Item) -> bool:
-    return a.page == b.page and min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5 * (a.y1 - a.y0)
+    """Side by side; boxes of a font with tall letters also overlap one above the other."""
+    beside = a.x1 <= b.x0 or b.x1 <= a.x0
+    overlap = min(a.y1, b.y1) - max(a.y0, b.y0)
+    return a.page == b.page and beside and overlap > 0.5 * (a.y1 - a.y0)
 
 
 def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
@@ -223,55 +186,6 @@ def _is_term(item: Item, following: Item, edges: set[int]) -> bool:
     if following.role or starts_with_bullet(title) or title[0].isdigit() or list_marker(title):
         return False
     return round(item.x0 * 200) in edges or round(following.x0 * 200) not in edges
-
-
-def drop_rare_styles(document: Document, settings: StructureSettings) -> None:
-    """Large text of drawings is no heading, though it is large.
-
-    Two signs: headings are bold, and a few large lines are not; or a line is larger than the
-    numbered chapters that it stands in. Lines that begin a page stay: parts and chapters may have
-    a style of their own.
-    """
-    headings = [item for item in document.items if item.role == "heading"]
-    odd = _odd_weights(headings, settings) | _larger_than_chapters(headings, document)
-    for item in headings:
-        if item.index not in odd or item.numbering or item.level_hint is not None:
-            continue
-        if not is_contents_title(item.title) and not begins_page(item, document):
-            item.decide("paragraph", "paragraph: large, but in a style that headings do not have")
-
-
-def _odd_weights(headings: list[Item], settings: StructureSettings) -> set[int]:
-    """Headings of a rare style that is not bold, where nearly all are."""
-    numbered = [item for item in headings if item.numbering]
-    norm = numbered if len(numbered) >= settings.rare_style_min_headings else headings
-    bold = sum(item.bold for item in norm)
-    if len(norm) < settings.rare_style_min_headings or bold < 0.7 * len(norm):
-        return set()
-    counts = Counter((item.size, item.font) for item in headings if not item.bold)
-    most = max(settings.rare_style_max, settings.rare_style_share * len(headings))
-    return {
-        item.index for item in headings if not item.bold and counts[item.size, item.font] <= most
-    }
-
-
-def _larger_than_chapters(headings: list[Item], document: Document) -> set[int]:
-    """Headings larger than the numbered chapters, after the first of these."""
-    chapters = [
-        item
-        for item in headings
-        if item.numbering
-        and item.numbering.depth == 1
-        and (item.numbering.is_worded or item.size > 1.3 * document.body_size)
-    ]
-    if len(chapters) < 4:
-        return set()
-    largest = max(item.size for item in chapters)
-    return {
-        item.index
-        for item in headings
-        if item.size > 1.05 * largest and item.index > chapters[0].index
-    }
 
 
 def begins_page(item: Item, document: Document) -> bool:
@@ -293,7 +207,8 @@ def mark_styled_lines(document: Document, settings: StructureSettings) -> None:
     for at, item in enumerate(document.items):
         if item.role in ("page_header", "page_footer", "contents_entry", "table", "figure"):
             continue
-        if item.kind == "text" and item.title and _own_style(item, document):
+        short = item.kind == "text" and item.title and item.lines <= 3
+        if short and _own_style(item, document):
             key = (item.size, item.font, item.color, item.italic, is_capitals(item.title))
             groups.setdefault(key, []).append((item, _like_title(item, at, document, settings)))
     for members in groups.values():
@@ -305,7 +220,9 @@ def mark_styled_lines(document: Document, settings: StructureSettings) -> None:
 
 
 def _own_style(item: Item, document: Document) -> bool:
-    if item.monospace or item.bold or not item.upright or not document.body_size:
+    if item.monospace or not item.upright or not document.body_size:
+        return False
+    if item.bold and not document.body_bold:
         return False
     ratio = item.size / document.body_size
     coloured = item.color not in (0, document.body_color) and not _is_grey(item.color)
@@ -321,10 +238,15 @@ def _is_grey(color: int) -> bool:
 
 def _like_title(item: Item, at: int, document: Document, settings: StructureSettings) -> bool:
     """One short line with room above that text follows, written like a title."""
-    title = item.title
-    if item.lines > 1 or len(title) > settings.heading_short or not title[:1].isupper():
+    title = item.title[item.numbering.length :] if item.numbering else item.title
+    if len(title) > settings.heading_max_characters:
         return False
-    if title[-1] in ".,;:!" or not _WORD.search(title) or is_caption(title):
+    if (
+        not title[:1].isupper()
+        or title[-1] in ".,;:!"
+        or not _WORD.search(title)
+        or is_caption(title)
+    ):
         return False
     if not _may_be_heading(item, document, settings) or not _stands_off(item, document):
         return False

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from rag_pipeline.line_marks import has_leader
-from rag_pipeline.settings import StructureSettings
+from rag_pipeline.structure.headings.numbering import letters, roman_value
 from rag_pipeline.structure.items import Document, Item
+from rag_pipeline.structure.signals import is_label_word
 
 
 def _titles(text: str) -> frozenset[str]:
@@ -33,9 +37,9 @@ INDEX_TITLES = _titles(
 MAX_TITLE = 80
 """Characters of such a title with its numbering, at most."""
 _PAGE_END = re.compile(
-    r"(?:^|[\s.…·\u3040-\u9fff\uac00-\ud7a3])\d{1,4}$|(?:^|[\s.…])(?:[ivxl]{1,7}|[A-Z]{1,2}-\d{1,3})$"
+    r"^(?P<title>.*?[\s.…·_\u3040-\u9fff\uac00-\ud7a3])-?\s?(?P<number>\d{1,4}|[ivxlc]{1,7})(?:\s?-)?$",
+    re.IGNORECASE,
 )
-_LAST_NUMBER = re.compile(r"(\d{1,4})\s*$")
 _NUMBERS_AT_START = re.compile(r"^(?:chapter\s+)?[\divx]+[.\s]+", re.IGNORECASE)
 
 
@@ -63,101 +67,173 @@ def is_contents_title(text: str) -> bool:
 _SPACED = frozenset(title.replace(" ", "") for title in CONTENTS_TITLES | LIST_TITLES)
 
 
-def ends_with_page(text: str) -> bool:
-    """Does a line end with what may be a page number?
+class ContentsLine(NamedTuple):
+    """A line that ends like a contents entry."""
 
-    >>> ends_with_page("Safety 7"), ends_with_page("Safety")
-    (True, False)
+    title: str
+    """The line without leader and page number."""
+    page: int
+    """The printed page number, Roman ones as their value."""
+    roman: bool
+    led: bool
+    """Leader dots go up to the number."""
+
+
+def contents_line(text: str) -> ContentsLine | None:
+    """Read a line as a contents entry; None where it does not end with a page number.
+
+    >>> contents_line("1.2 Safety . . . . 7")[:3], contents_line("Foreword ix")[:3]
+    (('1.2 Safety', 7, False), ('Foreword', 9, True))
+    >>> contents_line("Slab class ..... - 12 -")[:2], contents_line("Safety")
+    (('Slab class', 12), None)
     """
-    return bool(_PAGE_END.search(text.strip()))
+    match = _PAGE_END.search(text.strip())
+    if not match or not match["title"].strip(" .…·_"):
+        return None
+    if is_label_word(match["title"].strip()):
+        return None  # Part IV
+    number = match["number"]
+    roman = not number.isdigit()
+    page = roman_value(number) if roman else int(number)
+    if not page:
+        return None
+    return ContentsLine(match["title"].strip(" .…·_\t"), page, roman, has_leader(text))
 
 
-def mark_contents(document: Document, settings: StructureSettings) -> None:
-    """Give entries of contents pages their role."""
-    for item in document.undecided():
-        lines = item.text.split("\n")
-        if item.kind != "figure" and any(map(has_leader, lines)):
-            leaders = sum(map(has_leader, lines))
-            if leaders >= 0.3 * len(lines):
-                item.decide("contents_entry", "contents: leader dots up to a page number")
-    _mark_after_titles(document, settings)
-    _mark_between_entries(document)
+def lines_of(item: Item) -> list[str]:
+    """The lines of a block that hold text."""
+    return [line for line in item.text.split("\n") if line.strip()]
 
 
-def _mark_after_titles(document: Document, settings: StructureSettings) -> None:
-    """Below a title such as Contents, blocks whose lines end with page numbers are entries."""
-    items = document.items
-    at = 0
-    while at < len(items):
-        item = items[at]
-        at += 1
-        if item.role or item.lines > 1 or not is_contents_title(item.title):
+class ContentsRun(NamedTuple):
+    """Consecutive blocks that look like a contents page, whose page numbers never fall."""
+
+    items: list[Item]
+    read: list[ContentsLine]
+    title: Item | None
+    """The block right above that says Contents, List of Figures or the like."""
+
+
+MAX_BETWEEN = 6
+"""Blocks without a page number among entries: parts, authors, first lines of long titles."""
+MAX_WRAPPED = 160
+"""Characters of such a block."""
+LARGER_ENTRY = 1.5
+"""Its size over that of the entry before, at most."""
+FEW_ENTRIES = 4
+"""Entries from which a run is believed without a title above it."""
+
+
+def mark_contents(document: Document) -> list[ContentsRun]:
+    """Give entries of contents pages their role, and return the runs they stand in.
+
+    Lines that end with numbers are a contents page only by further evidence: a title above them,
+    or leader dots to page numbers that never fall, or that most of the titles come again.
+    """
+    titles = Counter(letters(item.title) for item in document.items if item.lines <= 3)
+    accepted = []
+    for run in _runs(document):
+        led = sum(line.led for line in run.read)
+        again = sum(titles[letters(line.title)] > 0 for line in run.read)
+        if run.title is not None and len(run.read) > 1:
+            reason = "page numbers below the title of a contents page"
+        elif len(run.read) >= FEW_ENTRIES and 2 * led >= len(run.read):
+            reason = "leader dots up to page numbers that never fall"
+        elif len(run.read) >= FEW_ENTRIES and 2 * again >= len(run.read):
+            reason = "page numbers that never fall after titles that come again"
+        else:
             continue
-        misses = highest = 0
-        run: list[Item] = []
-        for following in items[at:]:
-            if following.role in ("page_header", "page_footer"):
-                continue
-            if following.role == "contents_entry":
-                if match := _LAST_NUMBER.search(following.title):
-                    highest = max(highest, int(match[1]))
-                continue
-            lines = [line for line in following.text.split("\n") if line.strip()]
-            hits = sum(map(ends_with_page, lines))
-            if lines and hits >= settings.contents_page_share * len(lines):
-                numbers = [int(match[1]) for line in lines if (match := _LAST_NUMBER.search(line))]
-                if numbers and numbers[0] < highest:
-                    break  # page numbers never fall: here the text has begun
-                highest = max([highest, *numbers])
-                run.append(following)
-                misses = 0
-            else:
-                misses += 1
-                if misses > settings.contents_max_misses or following.page > item.page + 40:
-                    break
-        if len(run) >= 2 or any(len(one.text.split("\n")) >= 3 for one in run):
-            for one in run:
-                one.decide("contents_entry", "contents: ends with a page number below the title")
+        for item in run.items:
+            item.decide("contents_entry", f"contents: {reason}")
+        accepted.append(run)
+    return accepted
 
 
-def _mark_between_entries(document: Document) -> None:
-    """Short blocks between two entries on the same page belong to them (wrapped entries)."""
-    for page in document.by_page.values():
-        body = [item for item in page if item.role not in ("page_header", "page_footer")]
-        entries = [at for at, item in enumerate(body) if item.role == "contents_entry"]
-        if len(entries) < 4 or len(entries) < 0.5 * len(body):
+def _runs(document: Document) -> Iterator[ContentsRun]:
+    run = ContentsRun([], [], None)
+    between: list[Item] = []
+    for item in document.items:
+        if item.role in ("page_header", "page_footer") or not item.title:
             continue
-        for at, item in enumerate(body):
-            inside = entries[0] < at < entries[-1] or ends_with_page(item.title)
-            short = len(item.text) < 160 and not is_contents_title(item.title)
-            if not item.role and inside and short:
-                item.decide("contents_entry", "contents: among entries")
+        title = is_contents_title(item.title)
+        read = [] if title else _entries_in(item)
+        goes_on = run.items or run.title is not None
+        last = run.items[-1] if run.items else run.title
+        near = last is not None and item.page <= last.page + 1
+        falls = bool(run.read and read) and _falls(run.read, read)
+        if read and goes_on and near and not falls:
+            run.items.extend([*between, item])
+            run.read.extend(read)
+            between = []
+        elif last and near and not title and not read and _may_stand_between(item, last, between):
+            between.append(item)
+        else:
+            if run.items:
+                yield run
+            run = ContentsRun([item] if read else [], read, item if title else None)
+            between = []
+    if run.items:
+        yield run
+
+
+def _entries_in(item: Item) -> list[ContentsLine]:
+    """The entries in a block, unless most of its lines are none."""
+    if item.kind == "figure":
+        return []
+    lines = lines_of(item)
+    read = [entry for line in lines if (entry := contents_line(line))]
+    return read if 3 * len(read) >= len(lines) else []
+
+
+def _falls(before: list[ContentsLine], read: list[ContentsLine]) -> bool:
+    """Does the printed number fall? Arabic ones begin anew after Roman ones."""
+    last, first = before[-1], read[0]
+    return first.page < last.page if last.roman == first.roman else first.roman
+
+
+def _may_stand_between(item: Item, last: Item, between: list[Item]) -> bool:
+    """Is it set like the entries, at most as a part's title among them?"""
+    if item.size > LARGER_ENTRY * last.size:
+        return False
+    return len(between) < MAX_BETWEEN and len(item.title) <= MAX_WRAPPED and item.kind == "text"
 
 
 def mark_repeated_titles(document: Document) -> None:
-    """Runs of headings without text between, which all come again later, are a contents page."""
-    headings = [item for item in document.items if item.role == "heading"]
-    places: dict[str, int] = {}
-    for item in headings:
-        places[plain_title(item.title)] = item.index
-    run: list[Item] = []
+    """Headings in a row that all come again later, with text between, are a contents page."""
+    runs = _heading_runs(document)
+    rows = {item.index for run in runs for item in run if len(run) >= MIN_ROW}
+    places = {
+        plain_title(item.title): item.index
+        for item in document.items
+        if item.role == "heading" and item.index not in rows
+    }
+    for run in runs:
+        again = sum(places.get(plain_title(item.title), 0) > run[-1].index for item in run)
+        if len(run) >= MIN_ROW and again >= MIN_AGAIN * len(run):
+            for item in run:
+                item.level_hint = None
+                item.decide("contents_entry", "contents: titles that come again later")
+
+
+MIN_ROW = 5
+"""Headings in a row, without text between, that may be a contents page without page numbers."""
+MIN_AGAIN = 0.6
+"""Share of them that come again later."""
+
+
+def _heading_runs(document: Document) -> list[list[Item]]:
+    """Headings in a row, each title once."""
+    runs: list[list[Item]] = [[]]
+    seen: set[str] = set()
     for item in document.items:
         if item.role in ("page_header", "page_footer", "contents_entry", "figure"):
             continue
+        title = plain_title(item.title)
         listed = item.role == "heading" and not is_contents_title(item.title)
-        if listed and plain_title(item.title) not in {plain_title(one.title) for one in run}:
-            run.append(item)
-            continue
-        _drop_run(run, places)
-        run = [item] if listed else []
-    _drop_run(run, places)
-
-
-def _drop_run(run: list[Item], places: dict[str, int]) -> None:
-    if len(run) < 5:
-        return
-    again = sum(places.get(plain_title(item.title), 0) > run[-1].index for item in run)
-    if again >= 0.6 * len(run):
-        for item in run:
-            item.level_hint = None
-            item.decide("contents_entry", "contents: titles that come again later")
+        if not listed or title in seen:
+            runs.append([])
+            seen = set()
+        if listed:
+            runs[-1].append(item)
+            seen.add(title)
+    return [run for run in runs if run]

@@ -26,7 +26,11 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
     if not early:
         return
     first_page = early[0].page
-    candidates = [item for item in early if item.page == first_page and item.numbering is None]
+    candidates = [
+        item
+        for item in early
+        if item.page == first_page and item.numbering is None and item.listed is None
+    ]
     if not candidates:
         return
     title = max(candidates, key=lambda item: item.size)
@@ -50,19 +54,7 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
                 continue
             if not is_contents_title(item.title):
                 item.decide("paragraph", "paragraph: on the cover, beside the title")
-    _demote_cover_styles(title, headings)
-    _demote_repeated_title(document, title, settings)
-
-
-def _demote_cover_styles(title: Item, headings: list[Item]) -> None:
-    """Large lines beside the title in styles that no later page has are parts of the cover."""
-    later = {(item.size, item.bold) for item in headings if item.page > title.page}
-    if not later:
-        return
-    for item in headings:
-        beside = item.page == title.page and item.role == "heading" and item.numbering is None
-        if beside and item.level_hint is None and (item.size, item.bold) not in later:
-            item.decide("paragraph", "paragraph: beside the title, in a style of the cover only")
+    _settle_repeated_title(document, title, settings)
 
 
 def _is_cover(page: list[Item]) -> bool:
@@ -77,12 +69,23 @@ def _is_cover(page: list[Item]) -> bool:
     return running < 600 and not numbered and not entries
 
 
-def _demote_repeated_title(document: Document, title: Item, settings: StructureSettings) -> None:
-    """The title once more on the next pages (half title, imprint) is no heading of its own."""
+def _settle_repeated_title(document: Document, title: Item, settings: StructureSettings) -> None:
+    """Of a title that comes again on the next pages only one stays.
+
+    That is the one right above the text, which becomes the root of all that follows; half titles
+    and imprints repeat the one of the cover.
+    """
     wanted = title.title.casefold()
     for page in range(title.page, title.page + settings.cover_pages):
         for item in document.by_page.get(page, []):
             if item is title or item.level_hint is not None:
                 continue
-            if item.role == "heading" and item.title.casefold() == wanted:
-                item.decide("paragraph", "paragraph: the title again")
+            if item.role != "heading" or item.title.casefold() != wanted:
+                continue
+            again = item
+            if page > title.page and not _is_cover(document.by_page[page]):
+                again, title = title, item
+                title.decide("heading", "heading: the title again, above the text")
+                document.root = title
+            again.level = None
+            again.decide("paragraph", "paragraph: the title again")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rag_pipeline.structure.headings.contents_pages import is_contents_title
 from rag_pipeline.structure.headings.numbering import Kind, Numbering, parse_numbering
 from rag_pipeline.structure.items import Document, Item
-from rag_pipeline.structure.signals import is_heading_label, is_spelled_label
+from rag_pipeline.structure.signals import is_heading_label, is_label_word, is_spelled_label
 
 MAX_LABEL_DISTANCE = 0.2
 """Share of the page's height between a chapter's number and its title."""
@@ -38,6 +38,8 @@ def _neighbours(first: Item, second: Item, document: Document) -> bool:
 
 def _is_label_of(first: Item, second: Item, document: Document) -> bool:
     """`Chapter 4` or `B` or `ONE` alone, the title below or beside it."""
+    if is_label_word(first.title):
+        return is_heading_label(second.title) and _neighbours(first, second, document)
     if not is_heading_label(first.title) or is_heading_label(second.title):
         return False
     return (
@@ -62,7 +64,7 @@ def _join_label(label: Item, title: Item) -> None:
     if spelled:
         label.decide("page_header", "furniture: number in words above a chapter's title")
         return
-    joint = " " if label.title[-1] in ".:章장部부編편篇" else ". "
+    joint = " " if is_label_word(label.title) or label.title[-1] in ".:章장部부編편篇" else ". "
     title.text = f"{label.text}{joint}{title.text}"
     title.title = f"{label.title}{joint}{title.title}"
     title.rule += "; its number stands above"

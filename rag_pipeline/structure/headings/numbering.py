@@ -7,6 +7,7 @@ a heading's level than its looks.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Literal, NamedTuple
 
 from rag_pipeline.line_marks import (
@@ -52,6 +53,7 @@ _LETTER = re.compile(r"^\(?(?P<letter>[A-Za-z])[.)]\s+(?=\S)")
 _ROMAN = re.compile(r"^\(?(?P<roman>[IVXLC]{1,6}|[ivxlc]{1,6})[.)]\s+(?=\S)")
 
 
+_NOT_LETTERS = re.compile(r"[\W_]+")
 _MARKED = 8
 """Characters in which the mark after a letter or Roman number stands."""
 
@@ -163,3 +165,33 @@ def is_roman(text: str) -> bool:
     (True, False)
     """
     return bool(text) and bool(re.fullmatch(r"(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})", text))
+
+
+_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+
+def roman_value(text: str) -> int:
+    """The value of a Roman number below 100 in either case; 0 where it is none.
+
+    >>> roman_value("xiv"), roman_value("XL"), roman_value("mix")
+    (14, 40, 0)
+    """
+    if not is_roman(text.upper()):
+        return 0
+    values = [_ROMAN_DIGITS[letter] for letter in text.lower()]
+    return sum(
+        -value if value < following else value
+        for value, following in zip(values, [*values[1:], 0], strict=True)
+    )
+
+
+def letters(title: str) -> str:
+    """A title reduced to its letters and digits without the numbering, for comparison.
+
+    >>> letters("1.2 Oil filter") == letters("Oil Filter"), letters("3")
+    (True, '3')
+    """
+    text = unicodedata.normalize("NFKC", title).casefold()
+    numbering = parse_numbering(title)
+    bare = _NOT_LETTERS.sub("", text[numbering.length :]) if numbering else ""
+    return bare or _NOT_LETTERS.sub("", text)

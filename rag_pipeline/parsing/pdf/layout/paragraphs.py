@@ -23,6 +23,8 @@ CODE_GAP = 2.6
 """The same within code, where blank lines belong to the text."""
 INDENT = 0.8
 """Ems; a line that starts this much further in starts a block."""
+PAGE_TAB = 1.5
+"""Ems of room before the page number of a contents entry without leader dots, at least."""
 _SENTENCE_END = ".:;?!。！？：；…»”\"')]"
 
 
@@ -52,7 +54,7 @@ def blocks_of(lines: list[Line]) -> list[Block]:
     groups: list[list[Line]] = []
     below_leader = False
     for line in lines:
-        is_leader = has_leader(line.text)
+        is_leader = has_leader(line.text) or _ends_at_tab(line)
         if (
             groups
             and not (is_leader or below_leader)
@@ -63,6 +65,14 @@ def blocks_of(lines: list[Line]) -> list[Block]:
             groups.append([line])
         below_leader = is_leader
     return [make_block(group) for group in groups]
+
+
+def _ends_at_tab(line: Line) -> bool:
+    """Does the line end with a page number at a tab stop, as a contents entry without dots does?"""
+    if len(line.words) < 2:
+        return False
+    before, last = line.words[-2:]
+    return last.text.isdigit() and last.x0 - before.x1 > PAGE_TAB * line.style.size
 
 
 def usual_leading(lines: list[Line]) -> dict[float, float]:
