@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.context import ForkServerContext
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -167,7 +167,8 @@ class _Worker:
             self._process = _worker_context().Process(
                 target=_work, args=(function, theirs), daemon=True
             )
-            self._process.start()
+            with _main_hidden():
+                self._process.start()
         theirs.close()
         # It knows the process by its start as well: numbers of dead ones are given again.
         self._running = psutil.Process(self._process.pid)
@@ -339,8 +340,8 @@ def start_forkserver() -> None:
         forkserver.ensure_running()
 
 
-def _worker_context() -> _WorkerContext:
-    context = _WorkerContext()
+def _worker_context() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rag_pipeline.sync.documents.stages"])
     return context
 
@@ -350,7 +351,11 @@ _hiding = threading.Lock()
 
 @contextmanager
 def _main_hidden() -> Iterator[None]:
-    """Show `multiprocessing` an empty main script."""
+    """Keep `multiprocessing` from running the user's main script again in every child.
+
+    A script without `if __name__ == "__main__"` would start another sync inside its own workers,
+    which need nothing from it.
+    """
     with _hiding:
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
@@ -358,24 +363,6 @@ def _main_hidden() -> Iterator[None]:
             yield
         finally:
             sys.modules["__main__"] = main
-
-
-class _WorkerProcess(ForkServerProcess):
-    """A process that does not run the user's script again.
-
-    `multiprocessing` imports the main script in every child, so that a script without
-    `if __name__ == "__main__"` would start a sync within its own workers. What the workers run is
-    in this package: they need nothing of the script, and are started without a word of it.
-    """
-
-    @staticmethod
-    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - the name is multiprocessing's
-        with _main_hidden():
-            return ForkServerProcess._Popen(process_obj)
-
-
-class _WorkerContext(ForkServerContext):
-    Process = _WorkerProcess
 
 
 def default_workers() -> int:
