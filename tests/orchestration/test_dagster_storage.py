@@ -47,7 +47,7 @@ def statuses(instance: dg.DagsterInstance) -> list[str]:
 
 INTERNALS = {
     "_connect": ["self", "shard"],
-    "_initdb": ["self", "engine"],
+    "_initdb": ["self", "engine", "for_index_shard"],
     "_store_asset_event": ["self", "conn", "event", "event_id"],
     "_store_asset_event_tags": ["self", "conn", "events", "event_ids"],
     "conn_string_for_shard": ["self", "shard_name"],
