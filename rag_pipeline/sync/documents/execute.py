@@ -23,13 +23,12 @@ from rag_pipeline.errors import (
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.documents import (
     DocumentState,
-    Landing,
     document_states,
-    land,
     mark_failed,
     merge_fingerprints,
 )
 from rag_pipeline.store.embeddings import EmbeddingSpace
+from rag_pipeline.store.landing import Landing, land
 from rag_pipeline.store.usage_table import UsageEntry
 from rag_pipeline.sync.documents.budget import Ledger
 from rag_pipeline.sync.documents.embed import ChunkTexts, Vectors, VectorSource, batch_size
