@@ -32,7 +32,7 @@ from rag_pipeline.resources import GivenSession, SyncSession
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
-from rag_pipeline.sync.documents.execute import Outcome
+from rag_pipeline.sync.documents.document_jobs import Outcome
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_budget, estimate_plan, may_cost
 from rag_pipeline.sync.planning.fingerprints import STAGES

@@ -18,7 +18,8 @@ from rag_pipeline.store.embeddings import activate_space, ensure_space
 from rag_pipeline.store.landing import Landing, land
 from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.store.statistics import refresh_statistics
-from rag_pipeline.sync.documents.stages import StageTask, run_stages
+from rag_pipeline.sync.documents.stage_tasks import StageTask
+from rag_pipeline.sync.documents.stages import run_stages
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import sync_plan
 from rag_pipeline.sync.planning.profiles import Profiles
