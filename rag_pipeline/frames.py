@@ -179,9 +179,10 @@ def _problem(frame: pd.DataFrame, name: str, column: pa.Column) -> str | None:
     return None
 
 
-def _converted(values: pd.Series, dtype: str) -> pd.Series:
+def _converted(values: pd.Series, dtype: Any) -> pd.Series:
     if dtype != "str":
-        return values.astype(dtype)
+        converted: pd.Series = values.astype(dtype)
+        return converted
     if set(map(type, values)) <= {str}:
         return values.astype(object)
     return values.astype(object).map(str, na_action="ignore")  # `astype(str)` would spell out None
