@@ -5,8 +5,8 @@ from typing import Any
 
 import dagster as dg
 
-from rag_pipeline.sync.documents.execute import Outcome
-from rag_pipeline.sync.documents.stages import StageReport
+from rag_pipeline.sync.documents.document_jobs import Outcome
+from rag_pipeline.sync.documents.stage_tasks import StageReport
 from rag_pipeline.sync.planning.fingerprints import BLOCKS, CODE_VERSIONS, STAGES, data_version
 from rag_pipeline.sync.planning.plan import SourceChanges
 from rag_pipeline.text import one_line

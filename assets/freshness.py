@@ -1,31 +1,38 @@
-"""Is the nightly sync on time? A freshness policy of the scan, which Dagster's daemon watches."""
+"""Alerts when the nightly sync is late: a freshness policy that Dagster's daemon evaluates."""
 
 from datetime import UTC, datetime, timedelta
-from itertools import islice, pairwise
 
 import dagster as dg
-from dagster._utils.schedules import schedule_execution_time_iterator
 
 from rag_pipeline.settings import Settings
 
 GRACE = timedelta(hours=2)
-"""A scan waits for another sync and takes its time."""
+"""Allows for waiting on another sync, and for the scan itself."""
 TICKS = 15
-"""Ticks of the schedule among which the longest gap is sought: two weeks of a nightly one."""
+"""Schedule ticks searched for the longest gap: two weeks of a nightly schedule."""
 
 
 def with_freshness(assets_def: dg.AssetsDefinition, settings: Settings) -> dg.AssetsDefinition:
-    """Return the asset with the policy that it is materialized at every tick of the schedule.
+    """Return the asset with a policy that expects a materialization at every schedule tick.
 
-    A scan of `rag sync` counts as well.
+    A scan started by `rag sync` counts as well.
     """
     policy = dg.FreshnessPolicy.time_window(fail_window=longest_gap(settings) + GRACE)
     return assets_def.map_asset_specs(lambda spec: dg.apply_freshness_policy(spec, policy))
 
 
 def longest_gap(settings: Settings, after: datetime | None = None) -> timedelta:
-    """Return the longest time between two of the schedule's next ticks."""
-    start = (after or datetime.now(UTC)).timestamp()
-    sync = settings.sync
-    ticks = islice(schedule_execution_time_iterator(start, sync.schedule, sync.timezone), TICKS)
-    return max(later - earlier for earlier, later in pairwise(ticks))
+    """Return the longest time between two consecutive ticks among the schedule's next `TICKS`."""
+    tick = after or datetime.now(UTC)
+    schedule = dg.TimeWindowPartitionsDefinition(
+        start=tick,
+        fmt="%Y-%m-%dT%H:%M:%S",
+        cron_schedule=settings.sync.schedule,
+        timezone=settings.sync.timezone,
+    )
+    longest = timedelta()
+    for _ in range(TICKS - 1):
+        window = schedule.get_next_partition_window(tick, respect_bounds=False)
+        assert window is not None  # only bounds end the sequence
+        longest, tick = max(longest, window.end - window.start), window.end
+    return longest

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import dagster as dg
 import psutil
-from dagster._core.instance.ref import InstanceRef
 from sqlalchemy.exc import SQLAlchemyError
 
 from rag_pipeline.assets.automation import (
@@ -26,13 +25,14 @@ from rag_pipeline.assets.locks import LOCK_WAIT_SECONDS
 from rag_pipeline.assets.partitions import PLANNED_TAG
 from rag_pipeline.assets.relational_asset import relational_job
 from rag_pipeline.assets.syncs import SYNC_TAG
+from rag_pipeline.dagster_storage import open_sqlite
 from rag_pipeline.errors import RagError, StoreError
 from rag_pipeline.relational.rows.row_report import RelationalReport
 from rag_pipeline.resources import GivenSession, SyncSession
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
-from rag_pipeline.sync.documents.execute import Outcome
+from rag_pipeline.sync.documents.document_jobs import Outcome
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_budget, estimate_plan, may_cost
 from rag_pipeline.sync.planning.fingerprints import STAGES
@@ -93,14 +93,7 @@ def open_instance(settings: Settings) -> dg.DagsterInstance:
         return dg.DagsterInstance.get()
     if (settings.project_dir / "dagster.yaml").is_file():
         return dg.DagsterInstance.from_config(str(settings.project_dir))
-    folder = settings.data_path / "dagster"
-    folder.mkdir(parents=True, exist_ok=True)
-    storage = {"module": "rag_pipeline.dagster_storage", "class": "SqliteStorage"}
-    overrides = {
-        "telemetry": {"enabled": False},
-        "storage": {"custom": {**storage, "config": {"base_dir": str(folder)}}},
-    }
-    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides=overrides))
+    return open_sqlite(settings.data_path / "dagster")
 
 
 @_disk_errors()

@@ -12,10 +12,10 @@ from rag_pipeline.assets.partitions import (
 )
 from rag_pipeline.relational.rows.row_sync import forget_relational
 from rag_pipeline.resources import SessionSource
-from rag_pipeline.sync.documents.workers import start_forkserver
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
 from rag_pipeline.sync.sources.refresh import refresh_sources
+from rag_pipeline.sync.workers.worker_process import start_forkserver
 
 
 class ScanConfig(dg.Config):

@@ -16,8 +16,8 @@ from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.chunking import content_hash, embedded_text
 from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import ensure_index, ensure_space
+from rag_pipeline.store.landing import Landing, land
 from rag_pipeline.store.source_tables import SourceFile, apply_changes
 from rag_pipeline.store.statistics import refresh_statistics
 

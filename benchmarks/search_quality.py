@@ -23,8 +23,8 @@ from rag_pipeline.search.legs.corrections import correct, one_edit_away
 from rag_pipeline.search.legs.text_leg import text_leg
 from rag_pipeline.settings import ClauseWeights, Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import ensure_space
+from rag_pipeline.store.landing import Landing, land
 from rag_pipeline.store.named_queries import queries
 from rag_pipeline.store.source_tables import SourceFile, apply_changes, name_sources
 from rag_pipeline.store.statistics import refresh_statistics

@@ -1,9 +1,11 @@
-"""Dagster's SQLite storage with its connections kept open: a quarter of the time for each event.
+"""Dagster's SQLite storage with pooled connections: a quarter of the time per event.
 
-Dagster opens and closes a connection, with an engine of its own, for every event; closing the last
-one copies the write-ahead log back each time. A sync writes five events a document. Files and
-tables are Dagster's own: either storage reads what the other wrote. Imports nothing of the
-pipeline, since the web server loads it too.
+Dagster creates an engine and a connection for every event, and closing the last connection
+checkpoints the write-ahead log each time. A sync writes five events per document. Files and tables
+are unchanged, so either storage reads what the other wrote.
+
+The only module that uses Dagster's internals (docs/decisions.md); a test names what a new version
+changes. It imports nothing from the pipeline because Dagster's web server loads it too.
 """
 
 from __future__ import annotations
@@ -12,15 +14,19 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as db
-from dagster import EventLogEntry
+from dagster import DagsterInstance, EventLogEntry
 from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
+from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import (
     INDEX_SHARD_NAME,
     SqliteEventLogStorage,
 )
+from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager
+from dagster._core.storage.root import LocalArtifactStorage
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
@@ -28,34 +34,56 @@ from dagster._serdes import ConfigurableClassData
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import NullPool, StaticPool
 
+__all__ = [
+    "LocalArtifactStorage",
+    "LocalComputeLogManager",
+    "PooledEventLog",
+    "SqliteStorage",
+    "open_sqlite",
+]
+
 OPEN_SHARDS = 4
-"""Event files of runs that are kept open, besides the index of all runs."""
+"""Per-run event files kept open, in addition to the index of all runs."""
 BATCH_SIZE = "1000"
 
 
+def open_sqlite(folder: Path) -> DagsterInstance:
+    """Return an instance that keeps everything in SQLite files below `folder`, without telemetry.
+
+    A dagster.yaml in `folder` adds to that configuration.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    storage = {"module": __name__, "class": SqliteStorage.__name__}
+    overrides = {
+        "telemetry": {"enabled": False},
+        "storage": {"custom": {**storage, "config": {"base_dir": str(folder)}}},
+    }
+    return DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides=overrides))
+
+
 class SqliteStorage(DagsterSqliteStorage):
-    """Runs, events and schedules in SQLite files below `base_dir`."""
+    """Stores runs, events and schedules in SQLite files below `base_dir`."""
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         super().__init__(base_dir, inst_data)
         self._event_log_storage: PooledEventLog = PooledEventLog(
-            os.path.join(base_dir, "history", "runs", "")  # noqa: PTH118 - as Dagster has it
+            os.path.join(base_dir, "history", "runs", "")  # noqa: PTH118 - Dagster's path
         )
-        # Dagster writes what a run plans, a row for each document and stage, in batches if told so.
+        # Makes Dagster batch a run's planned events, one per document and stage.
         os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", BATCH_SIZE)
 
     @classmethod
     def from_config_value(
         cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
     ) -> SqliteStorage:
-        """Make the storage that an instance's configuration names."""
+        """Return the storage that an instance's configuration describes."""
         return cls.from_local(inst_data=inst_data, **config_value)
 
 
 class PooledEventLog(SqliteEventLogStorage):
-    """Dagster's event log in SQLite, one open connection for each file in use.
+    """Dagster's SQLite event log with one open connection per file in use.
 
-    Safe without more locks: `_connect` holds one for as long as a connection is lent.
+    `_connect` holds a lock while a connection is in use, so no further locking is needed.
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
@@ -64,12 +92,12 @@ class PooledEventLog(SqliteEventLogStorage):
         super().__init__(base_dir, inst_data)
 
     def store_event(self, event: EventLogEntry) -> None:
-        """Store one event, and tell those who watch the run's file."""
+        """Store one event and notify watchers of the run's file."""
         super().store_event(event)
         self._touch(event.run_id)
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
-        """Store the events of one run: one transaction in its file, one in the index of all."""
+        """Store events of one run: one transaction in its file, one in the index of all runs."""
         batch = [event for event in events if event.dagster_event_type not in ASSET_CHECK_EVENTS]
         if batch:
             statements = [self.prepare_insert_event(event) for event in batch]
@@ -99,7 +127,7 @@ class PooledEventLog(SqliteEventLogStorage):
         super().dispose()
 
     def _mirror(self, events: Sequence[tuple[EventLogEntry, Any]]) -> None:
-        """Write events of assets into the index of all runs; an asset's entry is its last."""
+        """Write asset events to the index of all runs; the last event becomes the asset's entry."""
         if not events:
             return
         last: dict[str, tuple[EventLogEntry, int]] = {}
@@ -109,7 +137,7 @@ class PooledEventLog(SqliteEventLogStorage):
             for event, statement in events:
                 stored.append(event)
                 key_of_row = connection.execute(statement).inserted_primary_key
-                assert key_of_row is not None  # an INSERT of one row has one
+                assert key_of_row is not None  # a one-row INSERT returns its key
                 ids.append(key_of_row[0])
                 key = event.get_dagster_event().asset_key
                 if key is not None:
@@ -119,7 +147,7 @@ class PooledEventLog(SqliteEventLogStorage):
                 self._store_asset_event(connection, event, event_id)
 
     def has_table(self, table_name: str) -> bool:
-        """Tell whether the index of all runs has a table; asked for each event, so remembered."""
+        """Return whether the index of all runs has a table; cached, since every event asks."""
         if table_name not in self._tables:
             if not super().has_table(table_name):
                 return False
@@ -133,7 +161,7 @@ class PooledEventLog(SqliteEventLogStorage):
 
     def _engine(self, shard: str) -> Engine:
         engine = self._engines.pop(shard, None) or self._open(shard)
-        self._engines[shard] = engine  # the last one is the one used last
+        self._engines[shard] = engine  # keeps the most recently used last
         runs = [name for name in self._engines if name != INDEX_SHARD_NAME]
         for name in runs[:-OPEN_SHARDS]:
             self._engines.pop(name).dispose()
@@ -162,15 +190,15 @@ class PooledEventLog(SqliteEventLogStorage):
             self._engines.clear()
 
     def _touch(self, run_id: str) -> None:
-        """Mark the run's file as modified: the page of a run waits for that to show new events.
+        """Update the run file's modification time, which the UI watches for new events.
 
-        With a connection open, what is written goes to a file beside it.
+        While a connection is open, SQLite writes to the log file next to it instead.
         """
         with contextlib.suppress(OSError):
             os.utime(self.path_for_shard(run_id))
 
 
 def _configure(connection: Any, _record: Any) -> None:
-    # Safe in WAL mode but for the last events before a power cut, and documents do not depend on
-    # them.
+    # In WAL mode only the last events before a power cut can be lost, and documents do not depend
+    # on them.
     connection.execute("PRAGMA synchronous = NORMAL")

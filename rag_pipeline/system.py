@@ -22,7 +22,8 @@ from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchRespons
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import SourceRoot, register_roots
-from rag_pipeline.sync.documents.execute import Outcome, process_documents
+from rag_pipeline.sync.documents.document_jobs import Outcome
+from rag_pipeline.sync.documents.execute import process_documents
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
 from rag_pipeline.sync.sources.places import given_root

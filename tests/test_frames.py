@@ -1,4 +1,4 @@
-"""The check at the border of two stages: the same verdict and frame as pandera's, only faster."""
+"""Frames are checked between stages: the same verdict and result as pandera's `validate`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from pandera.errors import SchemaErrors
 from pandera.typing import Series
 
-from rag_pipeline import frames
 from rag_pipeline.errors import DocumentError
 from rag_pipeline.frames import Blocks, Chunks, blocks_frame, check, empty
 
@@ -88,21 +87,13 @@ def test_malformed_frames_fail_with_pandera_s_findings(
     first = expected.value.failure_cases.iloc[0]
     with pytest.raises(DocumentError, match="Blocks frame is malformed") as error:
         check(frame, Blocks)
-    assert f"{first['column']} {first['check']}: {first['failure_case']}"[:80] in str(error.value)
+    column = first["failure_case"] if first["check"] == "column_in_dataframe" else first["column"]
+    assert f"({column} {first['check']}: " in str(error.value)
+    assert str(first["failure_case"]) in str(error.value)
 
 
-def test_sound_frames_do_not_wait_for_pandera(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(*_arguments: Any, **_options: Any) -> None:
-        raise AssertionError("asked pandera")
-
-    chunks = check(pd.DataFrame([CHUNK]), Chunks)
-    monkeypatch.setattr(frames.Blocks, "validate", slow)
-    monkeypatch.setattr(frames.Chunks, "validate", slow)
-    checked = check(BLOCKS, Blocks)
-    assert checked is not BLOCKS
-    pd.testing.assert_frame_equal(checked, BLOCKS)
+def test_empty_frames_are_sound() -> None:
     assert check(empty(Blocks), Blocks).empty
-    pd.testing.assert_frame_equal(check(chunks, Chunks), chunks)
 
 
 def test_chunks_keep_their_own_columns_only() -> None:
@@ -113,12 +104,12 @@ def test_chunks_keep_their_own_columns_only() -> None:
 
 
 class Measured(pa.DataFrameModel):
-    """A rule that the quick check does not know."""
+    """A rule that no frame of ours has."""
 
     size: Series[int] = pa.Field(lt=3)
 
 
-def test_unknown_rules_are_pandera_s() -> None:
+def test_any_rule_of_pandera_holds() -> None:
     check(pd.DataFrame({"size": [1, 2]}), Measured)
     with pytest.raises(DocumentError, match=r"size less_than\(3\): 4"):
         check(pd.DataFrame({"size": [4]}), Measured)

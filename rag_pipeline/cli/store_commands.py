@@ -71,5 +71,6 @@ def database_url() -> None:
     Example: psql "$(rag db url)"
     """
     from rag_pipeline.store import database
+    from rag_pipeline.store.driver_errors import without_password
 
-    typer.echo(database.without_password(database.database_url(Settings.load())))
+    typer.echo(without_password(database.database_url(Settings.load())))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from importlib import import_module
 
-from rag_pipeline.sync.documents.workers import die_with_parent
+from rag_pipeline.sync.workers.worker_process import die_with_parent
 
 MEMORY = 2 * 2**30
 """Bytes that the process may allocate."""

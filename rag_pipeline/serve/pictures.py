@@ -5,14 +5,18 @@ A PDF may crash or hang the renderer. That costs the child process and one image
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import multiprocessing
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
+
+import psutil
 
 from rag_pipeline.errors import DocumentError
 from rag_pipeline.parsing.pdf.native.page_pictures import has_pictures, render_page
@@ -40,6 +44,8 @@ class Pictures:
         self._spool = Spool(settings.data_path / "serve" / "copies")
         self._lock = threading.Lock()
         self._executor: ProcessPoolExecutor | None = None
+        self._pid: Future[int] = Future()
+        """The child's, known once it has started."""
         self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
         self._checked: dict[str, tuple[tuple[int, int], str]] = {}
 
@@ -139,6 +145,7 @@ class Pictures:
                 self._executor = ProcessPoolExecutor(
                     1, mp_context=context, initializer=drawing.begin
                 )
+                self._pid = self._executor.submit(os.getpid)
             return self._executor
 
     def _end(self) -> None:
@@ -146,7 +153,8 @@ class Pictures:
         executor, self._executor = self._executor, None
         if executor is None:
             return
-        children = list((getattr(executor, "_processes", None) or {}).values())
+        pid = self._pid.result() if self._pid.done() and self._pid.exception() is None else None
         executor.shutdown(wait=False, cancel_futures=True)
-        for child in children:
-            child.kill()
+        with contextlib.suppress(psutil.Error):
+            if pid is not None and (child := psutil.Process(pid)).ppid() == os.getpid():
+                child.kill()

@@ -6,7 +6,7 @@ import threading
 
 from rag_pipeline.serve.knowledge import Knowledge
 from rag_pipeline.settings import Settings
-from rag_pipeline.store.database import ensure_roles
+from rag_pipeline.store.access_roles import ensure_roles
 from rag_pipeline.system import RagSystem
 
 

@@ -16,8 +16,8 @@ class ParsingSettings(Section):
 
     parser: ParserName = Field(
         default="local",
-        description="Who reads PDFs and images: this machine, Google Document AI, or the machine"
-        " first and Document AI for pages that need it (docs/document-ai.md)",
+        description="Parser for PDFs and images: this machine, Google Document AI, or this machine"
+        " first and Document AI for the pages that need it (docs/document-ai.md)",
     )
     ignore_outline: bool = Field(
         default=False, description="Do not use bookmarks and tags as hints (for benchmarks)"
@@ -26,32 +26,35 @@ class ParsingSettings(Section):
         default=0.6,
         ge=0,
         le=1,
-        description="Share of bookmarks (or tags) that stand in the text; below it none is used",
+        description="Minimum share of bookmarks (or tags) found in the text; below it none is used",
     )
     ocr: Literal["auto", "off"] = Field(
-        default="auto", description="Read pages without text by Tesseract, where it is installed"
+        default="auto", description="Read pages without text with Tesseract, if it is installed"
     )
     main_content: bool = Field(
-        default=True, description="Of web pages take the main content, not menus and footers"
+        default=True,
+        description="Keep only the main content of web pages, without menus and footers",
     )
     max_unpacked_mb: int = Field(
-        default=500, ge=1, description="Megabytes that an Office, EPUB or ODT file may unpack to"
+        default=500,
+        ge=1,
+        description="Maximum unpacked size of an Office, EPUB or ODT file, in megabytes",
     )
     max_unpacked_ratio: int = Field(
-        default=200, ge=1, description="Times its size that it may unpack to, beyond 10 MB"
+        default=200, ge=1, description="Maximum ratio of unpacked to packed size, beyond 10 MB"
     )
-    max_file_mb: int = Field(default=1000, ge=1, description="Megabytes of a file, at most")
-    max_pages: int = Field(default=20_000, ge=1, description="Pages of a document, at most")
+    max_file_mb: int = Field(default=1000, ge=1, description="Maximum file size in megabytes")
+    max_pages: int = Field(default=20_000, ge=1, description="Maximum pages per document")
     max_seconds: float = Field(
         default=900,
         gt=0,
-        description="Processor seconds that a sync spends on making one document's chunks, at"
-        " most; also the seconds after which a process that does nothing is ended",
+        description="Maximum processor seconds a sync spends on chunking one document; also the"
+        " seconds after which an idle process is ended",
     )
     max_memory_mb: int = Field(
         default=3000,
         ge=200,
-        description="Megabytes of memory of the process that makes one document's chunks, at most",
+        description="Maximum megabytes of memory for the process that chunks one document",
     )
 
 
@@ -81,7 +84,7 @@ class DocumentAiSettings(Section):
         default=None, description="`gs://bucket/prefix` that batch jobs read from and write to"
     )
     batch_min_pages: int = Field(
-        default=100, ge=1, description="Pages from which `auto` mode makes a job of a document"
+        default=100, ge=1, description="Minimum pages for `auto` mode to use a batch job"
     )
     pages_per_request: int = Field(
         default=15, ge=1, le=30, description="Pages of an online request; above 15 imageless only"
@@ -98,16 +101,16 @@ class DocumentAiSettings(Section):
         default=20, gt=0, le=40, description="Size of the file in a request; larger ones are split"
     )
     max_concurrent_requests: int = Field(
-        default=4, ge=1, le=100, description="Requests at once, per parsing process"
+        default=4, ge=1, le=100, description="Maximum concurrent requests, per parsing process"
     )
     requests_per_minute: int = Field(
-        default=120, ge=1, description="Requests a minute at most, per parsing process"
+        default=120, ge=1, description="Maximum requests per minute, per parsing process"
     )
     timeout_seconds: float = Field(
-        default=300, gt=0, description="One deadline for a request with all its repeats"
+        default=300, gt=0, description="Deadline for a request, including retries"
     )
     batch_timeout_minutes: float = Field(
-        default=360, gt=0, description="How long a batch job is waited for"
+        default=360, gt=0, description="Maximum minutes to wait for a batch job"
     )
     language_hints: list[str] = Field(
         default=[], description="Languages to expect (BCP 47), where detection is not enough"

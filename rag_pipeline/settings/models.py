@@ -25,7 +25,7 @@ class EmbeddingSettings(Section):
     name and true dimensions. Raises `SettingsError` for what the provider does not have.
     """
 
-    provider: Provider = Field(default="local", description="Who computes the vectors")
+    provider: Provider = Field(default="local", description="Provider that computes the vectors")
     model: str = Field(default="", description='Name of the model; "" = the provider\'s default')
     dimensions: int = Field(
         default=0, ge=0, description="Length of a vector, 4000 at most; 0 = the model's own"
@@ -54,14 +54,14 @@ class EmbeddingSettings(Section):
     project: str | None = Field(default=None, description="Google Cloud project of vertex")
     location: str = Field(default="us-central1", description="Google Cloud region of vertex")
     tokens_per_minute: int = Field(
-        default=0, ge=0, description="Tokens sent in a minute, at most; 0 = as many as are taken"
+        default=0, ge=0, description="Maximum tokens sent per minute; 0 = no limit"
     )
     requests_per_minute: int = Field(
-        default=0, ge=0, description="Requests in a minute, at most; 0 = as many as are taken"
+        default=0, ge=0, description="Maximum requests per minute; 0 = no limit"
     )
     max_concurrent_requests: int = Field(default=4, ge=1, le=100, description="Requests at once")
     deadline_seconds: float = Field(
-        default=120, gt=0, description="One deadline for a request with all its repeats"
+        default=120, gt=0, description="Deadline for a request, including retries"
     )
 
     @model_validator(mode="after")
@@ -113,7 +113,7 @@ class ChatSettings(Section):
         default=4096, ge=1, description="Length of an answer, what a model thinks before included"
     )
     deadline_seconds: float = Field(
-        default=180, gt=0, description="One deadline for an answer with all its repeats"
+        default=180, gt=0, description="Deadline for an answer, including retries"
     )
     max_concurrent_requests: int = Field(default=4, ge=1, le=100, description="Requests at once")
     api_key: SecretStr | None = Field(

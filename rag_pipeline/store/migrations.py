@@ -9,7 +9,7 @@ from importlib import resources
 
 import psycopg
 from psycopg import Connection, sql
-from psycopg.rows import TupleRow
+from psycopg.rows import TupleRow, class_row
 
 from rag_pipeline.errors import MigrationError
 
@@ -33,12 +33,20 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of the file's text: an applied migration must not be edited."""
+        """SHA-256 of the file's text; detects edits to an applied migration."""
         return hashlib.sha256(self.statements.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class _Applied:
+    """A row of the ledger."""
+
+    version: int
+    checksum: str
+
+
 def list_migrations() -> list[Migration]:
-    """Read all migrations, by version."""
+    """Return all migrations in order of version."""
     folder = resources.files("rag_pipeline.sql") / "migrations"
     migrations = [
         Migration(int(file.name.split("_")[0]), file.name, file.read_text(encoding="utf-8"))
@@ -49,9 +57,9 @@ def list_migrations() -> list[Migration]:
 
 
 def apply_migrations(connection: Connection[TupleRow]) -> list[Migration]:
-    """Apply what is missing, each in its own transaction; return what was applied.
+    """Apply missing migrations, each in its own transaction; return those applied.
 
-    Raises `MigrationError` where an applied file was edited since, or where a migration fails.
+    Raises `MigrationError` if an applied file was edited or a migration fails.
     """
     migrations = list_migrations()
     applied = _applied(connection)
@@ -66,10 +74,10 @@ def apply_migrations(connection: Connection[TupleRow]) -> list[Migration]:
 
 
 def _give_rights(connection: Connection[TupleRow]) -> None:
-    """Make the roles of access control, and give them their rights on what is new.
+    """Create the access-control roles and grant their rights on new tables.
 
-    Roles belong to the server: who may not make them has a store that is open to whoever connects,
-    and is told when access control is used (`store.database.ensure_roles`).
+    Roles belong to the server. A user who may not create them gets a store without access control,
+    and an error once access control is used (`ensure_roles`).
     """
     with contextlib.suppress(psycopg.errors.InsufficientPrivilege), connection.transaction():
         connection.execute(_LOCK)
@@ -78,11 +86,14 @@ def _give_rights(connection: Connection[TupleRow]) -> None:
 
 def _applied(connection: Connection[TupleRow]) -> dict[int, str]:
     with connection.transaction():
-        found = connection.execute("SELECT to_regclass('schema_migration')").fetchone()
-        if found is None or found[0] is None:
+        exists = connection.execute(
+            "SELECT 1 WHERE to_regclass('schema_migration') IS NOT NULL"
+        ).fetchone()
+        if exists is None:
             return {}
-        rows = connection.execute("SELECT version, checksum FROM schema_migration").fetchall()
-    return {int(version): str(checksum) for version, checksum in rows}
+        with connection.cursor(row_factory=class_row(_Applied)) as cursor:
+            cursor.execute("SELECT version, checksum FROM schema_migration")
+            return {row.version: row.checksum for row in cursor}
 
 
 def _refuse_edited(migrations: list[Migration], applied: dict[int, str]) -> None:
@@ -99,7 +110,7 @@ def _apply(connection: Connection[TupleRow], migration: Migration) -> bool:
         with connection.transaction():
             connection.execute(_LOCK)
             connection.execute(_LEDGER)
-            # Another process may have been faster while this one waited for the lock.
+            # Another process may have applied it while this one waited for the lock.
             row = connection.execute(
                 "SELECT 1 FROM schema_migration WHERE version = %s", (migration.version,)
             ).fetchone()
@@ -119,10 +130,10 @@ def _apply(connection: Connection[TupleRow], migration: Migration) -> bool:
 
 
 def create_database(maintenance_url: str, name: str) -> bool:
-    """Create the database where it is missing; return whether it was.
+    """Create the database if it is missing; return whether it was.
 
-    The locale is the built-in C.UTF-8: with LC_CTYPE C, pg_trgm drops every Korean letter without a
-    word. Sorting by code point (LC_COLLATE C) is the fastest, and the same everywhere.
+    The locale is the built-in C.UTF-8, because with LC_CTYPE C pg_trgm silently drops every Korean
+    letter. Sorting by code point (LC_COLLATE C) is fastest and the same everywhere.
     """
     with psycopg.connect(maintenance_url, autocommit=True) as connection:
         exists = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,))
@@ -136,6 +147,6 @@ def create_database(maintenance_url: str, name: str) -> bool:
                 ).format(sql.Identifier(name))
             )
         except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-            # Another process was faster.
+            # Another process created it first.
             return False
     return True

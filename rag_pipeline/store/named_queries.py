@@ -1,4 +1,4 @@
-"""Every statement of `sql/queries/`, loaded by aiosql: `queries.NAME(connection, **parameters)`."""
+"""Every statement in `sql/queries/`, loaded by aiosql: `queries.NAME(connection, **parameters)`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ QUERIES_DIR = Path(str(sql.__file__)).parent / "queries"
 Record = TypeVar("Record")
 
 queries: Any = aiosql.from_path(QUERIES_DIR, "psycopg")
-"""aiosql's queries object; its attributes are made from the files, so they have no static types."""
+"""aiosql builds its attributes from the files, so they have no static types."""
 
 
 def records(
     connection: Connection[Any], record: type[Record], statement: Any, **parameters: Any
 ) -> list[Record]:
-    """Run a statement of `queries` and return its rows as records.
-
-    The columns of the statement are the fields of the record, by name.
-    """
+    """Run a statement of `queries`; return its rows, whose columns are the record's fields."""
     with connection.cursor(row_factory=class_row(record)) as cursor:
         return cursor.execute(statement.sql, parameters).fetchall()
+
+
+def first_record(
+    connection: Connection[Any], record: type[Record], statement: Any, **parameters: Any
+) -> Record | None:
+    """Run a statement of `queries`; return its first row as a record, None if there is no row."""
+    return next(iter(records(connection, record, statement, **parameters)), None)

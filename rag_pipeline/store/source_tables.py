@@ -1,9 +1,9 @@
-"""Reads and writes of the tables `source_root` and `source`: which files there are."""
+"""The tables `source_root` and `source`: source roots and their files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from psycopg import Connection
@@ -11,12 +11,12 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from rag_pipeline.settings import DEFAULT_EXCLUDE, DEFAULT_INCLUDE
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 
 
 @dataclass(frozen=True)
 class SourceRoot:
-    """A folder, a single file, or a URL that is kept in sync."""
+    """A folder, file or URL that is kept in sync."""
 
     root: str
     include: tuple[str, ...] = tuple(DEFAULT_INCLUDE)
@@ -25,12 +25,12 @@ class SourceRoot:
     readers: tuple[str, ...] = ("public",)
     origin: Literal["settings", "command"] = "command"
     project: str = ""
-    """Folder of the rag.toml that names it."""
+    """Folder of the rag.toml that lists it."""
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file, as found in its folder or as the store knows it."""
+    """A file, as found by a scan or as stored."""
 
     uri: str
     root: str
@@ -40,11 +40,11 @@ class SourceFile:
     tags: tuple[str, ...] = ()
     readers: tuple[str, ...] = ("public",)
     etag: str = ""
-    """Of a remote file or a web page: changes when its content does."""
+    """For a remote file or web page: changes with its content."""
 
 
 def register_roots(connection: Connection[TupleRow], roots: Sequence[SourceRoot]) -> None:
-    """Remember folders, so that every later sync takes them in."""
+    """Store roots, so that every later sync includes them."""
     for root in roots:
         queries.upsert_source_root(
             connection,
@@ -61,47 +61,34 @@ def register_roots(connection: Connection[TupleRow], roots: Sequence[SourceRoot]
 def forget_unconfigured_roots(
     connection: Connection[TupleRow], project: str, roots: Sequence[str]
 ) -> None:
-    """Forget the folders that were taken out of a project's rag.toml; `roots` are still in it."""
+    """Delete the roots removed from a project's rag.toml; `roots` are those still in it."""
     queries.delete_unconfigured_roots(connection, project=project, roots=list(roots))
 
 
 def list_roots(connection: Connection[TupleRow]) -> list[SourceRoot]:
-    """Return all remembered folders, oldest first."""
+    """Return all stored roots, oldest first."""
     return [
-        SourceRoot(
-            root, tuple(include), tuple(exclude), tuple(tags), tuple(readers), origin, project
-        )
-        for (
+        replace(
             root,
-            include,
-            exclude,
-            tags,
-            readers,
-            origin,
-            project,
-        ) in queries.list_source_roots(connection)
+            include=tuple(root.include),
+            exclude=tuple(root.exclude),
+            tags=tuple(root.tags),
+            readers=tuple(root.readers),
+        )
+        for root in records(connection, SourceRoot, queries.list_source_roots)
     ]
 
 
 def forget_root(connection: Connection[TupleRow], root: str) -> bool:
-    """Forget a folder; its documents go with the next sync. Returns whether it was known."""
+    """Delete a root; the next sync deletes its documents. Return whether it was stored."""
     return bool(queries.delete_source_root(connection, root=root))
 
 
 def list_sources(connection: Connection[TupleRow]) -> list[SourceFile]:
-    """Return every file that the store knows."""
+    """Return every stored file."""
     return [
-        SourceFile(uri, root, source_hash, size, modified_ns, tuple(tags), tuple(readers), etag)
-        for (
-            uri,
-            root,
-            source_hash,
-            size,
-            modified_ns,
-            tags,
-            readers,
-            etag,
-        ) in queries.list_sources(connection)
+        replace(file, tags=tuple(file.tags), readers=tuple(file.readers))
+        for file in records(connection, SourceFile, queries.list_sources)
     ]
 
 
@@ -111,11 +98,11 @@ def apply_changes(
     removed_uris: Sequence[str],
     superseded: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
-    """Bring the tables to what the folders hold, in the caller's transaction.
+    """Update the tables to match the sources, in the caller's transaction.
 
-    `superseded` are the (old hash, new hash) of changed files: the old content stays searchable
-    until the new one has landed. Returns the hashes of the documents that no file holds any more;
-    they are deleted, with their chunks and vectors.
+    `superseded` are (old hash, new hash) pairs of changed files; the old content stays searchable
+    until the new content lands. Returns the hashes of documents that no file has any more, which
+    are deleted with their chunks and vectors.
     """
     if upserts:
         queries.insert_documents(
@@ -141,7 +128,7 @@ def apply_changes(
 def name_sources(
     connection: Connection[TupleRow], lexemes_of: Callable[[str], Sequence[str]]
 ) -> None:
-    """Write the words of the names of files that have none yet; `lexemes_of` is given the URI."""
+    """Store the name lexemes of files that have none yet; `lexemes_of` takes a URI."""
     rows = [
         {"uri": uri, "lexemes": list(lexemes_of(uri))}
         for (uri,) in queries.unnamed_sources(connection)

@@ -1,4 +1,4 @@
-"""The lexemes of the corpus, and the counts of `rag status`."""
+"""Corpus statistics for search, and the counts of `rag status`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import first_record, queries
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How much the store holds."""
+    """Sizes of the store."""
 
     files: int
     documents: int
@@ -25,11 +25,11 @@ class Counts:
 
 
 def refresh_statistics(connection: Connection[TupleRow]) -> bool:
-    """Bring the list of lexemes up to date if chunks changed since; return whether they had.
+    """Update the statistics if chunks have changed; return whether they had.
 
-    Searches do not wait for it: postings and their counts change with the chunks. What is done here
-    is what may come later: postings of chunks that are gone are cleared away, and the table
-    `lexeme`, which corrects typing errors, learns new words. In the caller's transaction.
+    Searches do not depend on it, since postings change together with the chunks. This removes
+    postings of deleted chunks and adds new words to the table `lexeme`, which serves typo
+    correction. Runs in the caller's transaction.
     """
     if not queries.are_statistics_stale(connection):
         return False
@@ -42,4 +42,6 @@ def refresh_statistics(connection: Connection[TupleRow]) -> bool:
 
 def count_everything(connection: Connection[TupleRow]) -> Counts:
     """Count files, documents, pages, chunks and vectors."""
-    return Counts(*queries.count_everything(connection))
+    counts = first_record(connection, Counts, queries.count_everything)
+    assert counts is not None  # a SELECT without FROM has one row
+    return counts

@@ -1,4 +1,4 @@
-"""The table `usage`: what providers were asked for, by run, document and source."""
+"""The table `usage`: calls to providers by run, document and source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 from rag_pipeline.usage import Usage, estimate_usd
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ UsageGroup = Literal["provider", "day", "source"]
 
 @dataclass(frozen=True)
 class UsageEntry:
-    """Usage of one document, or of a query (no document)."""
+    """Usage for one document, or for a query (no document)."""
 
     usage: Usage
     source_hash: str | None = None
@@ -41,7 +41,7 @@ class UsageTotal:
     usd: float | None
     """Estimated; None where no price is known."""
     unpriced: int
-    """Rows without a known price, not part of `usd`."""
+    """Rows without a known price, which `usd` does not include."""
 
 
 def record_usage(
@@ -73,9 +73,9 @@ def record_query(
     run: str,
     prices: Mapping[str, float] | None = None,
 ) -> None:
-    """Write what a query or an evaluation used, also where its database is open to readers only.
+    """Record what a query or an evaluation used.
 
-    Readers may not write: this goes by the whole database.
+    Writes through `database.whole`, since a database restricted to readers is read-only.
     """
     if used:
         with database.whole.connection() as connection:
@@ -85,5 +85,5 @@ def record_query(
 def usage_totals(
     connection: Connection[TupleRow], by: UsageGroup, since: datetime | None = None
 ) -> list[UsageTotal]:
-    """Return the totals of each group, dearest first (days: oldest first)."""
-    return [UsageTotal(*row) for row in queries.usage_totals(connection, by=by, since=since)]
+    """Return totals per group, most expensive first (days: oldest first)."""
+    return records(connection, UsageTotal, queries.usage_totals, by=by, since=since)

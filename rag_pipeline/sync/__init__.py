@@ -1,1 +1,1 @@
-"""What is to be done (the plan, pure), and doing it."""
+"""Syncing: planning (pure) and carrying out the plan."""

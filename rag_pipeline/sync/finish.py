@@ -19,12 +19,11 @@ from rag_pipeline.sync.sync_context import SyncContext
 
 
 def finish(context: SyncContext, *, after_scan: bool = False) -> None:
-    """Do what is left after landings: corpus statistics, the HNSW index, the space's activation.
+    """Do what follows landing: corpus statistics, the HNSW index, activating the space.
 
-    `after_scan`: documents are still to be done, so copies of remote ones stay.
-
-    Asks the store what is left, so that it may be called at any time: a sync that was killed just
-    before this is finished by the next one.
+    `after_scan` keeps local copies of remote documents, which are still to be processed. The store
+    says what is left to do, so this may be called at any time, and the next sync completes one that
+    was killed before this point.
     """
     with context.database.connection() as connection:
         refresh_statistics(connection)
@@ -34,7 +33,7 @@ def finish(context: SyncContext, *, after_scan: bool = False) -> None:
         if space.state != "active" and not _is_other_pinned(connection, space):
             states = document_states(connection, space.space_id, None)
             is_done = not context.profiles.plan(states)
-            # A document in quarantine has no vectors in it: the old space goes on answering.
+            # A document in quarantine has no vectors in it, so the old space stays active.
             if is_done and not lacking_vectors(connection, space.space_id):
                 activate_space(connection, space.space_id)
     if not after_scan:
@@ -42,6 +41,6 @@ def finish(context: SyncContext, *, after_scan: bool = False) -> None:
 
 
 def _is_other_pinned(connection: Connection[TupleRow], space: EmbeddingSpace) -> bool:
-    """Tell whether the user chose another space by `rag spaces activate`."""
+    """Return whether the user pinned another space with `rag spaces activate`."""
     active = active_space(connection)
     return active is not None and active.pinned and active.space_id != space.space_id

@@ -1,4 +1,4 @@
-"""Progress of a sync, told to whoever listens: a progress bar, a log, or nobody."""
+"""Progress of a sync, reported to a listener such as a progress bar, if there is one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """A step forward: so many documents, pages and newly embedded texts left a stage."""
+    """One step: how many documents, pages and newly embedded texts left a stage."""
 
     stage: str
     documents: int
@@ -23,7 +23,7 @@ _listener: ContextVar[Callable[[Progress], None] | None] = ContextVar("listener"
 
 @contextmanager
 def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
-    """Send every report of this context to `listener`."""
+    """Send every report in this context to `listener`."""
     token = _listener.set(listener)
     try:
         yield
@@ -32,7 +32,7 @@ def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
 
 
 def report(stage: str, documents: int, pages: int = 0, texts: int = 0) -> None:
-    """Tell the listener, if there is one."""
+    """Report progress to the listener, if there is one."""
     listener = _listener.get()
     if listener is not None:
         listener(Progress(stage, documents, pages, texts))

@@ -17,8 +17,3 @@ FROM chunk AS c
 INNER JOIN document AS d ON d.source_hash = c.source_hash
 LEFT JOIN posting_bucket AS b ON b.bucket = (c.chunk_id >> 13)::integer
 WHERE b.reader_set_id IS DISTINCT FROM d.reader_set_id;
-
--- name: set_root_readers(root, readers)!
--- Of a source whose rows are not looked at one by one; nothing is written where nothing differs.
-UPDATE source SET readers = :readers
-WHERE root = :root AND readers IS DISTINCT FROM :readers;

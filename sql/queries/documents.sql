@@ -37,9 +37,9 @@ LEFT JOIN (
 ) AS h ON h.source_hash = d.source_hash
 WHERE :source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes);
 
--- name: lock_document(source_hash)^
+-- name: lock_document(source_hash)$
 -- Serialises landings of one document; no row means that its file is gone.
-SELECT source_hash, reader_set_id
+SELECT reader_set_id
 FROM document AS d
 WHERE source_hash = :source_hash
     AND EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash)
@@ -137,8 +137,8 @@ ORDER BY s.uris[1];
 -- which counts as missing here.
 SELECT
     c.source_hash,
-    sum(c.token_count)::bigint,
-    coalesce(sum(c.token_count) FILTER (WHERE e.input_hash IS NULL), 0)::bigint
+    sum(c.token_count)::bigint AS total,
+    coalesce(sum(c.token_count) FILTER (WHERE e.input_hash IS NULL), 0)::bigint AS missing
 FROM chunk AS c
 LEFT JOIN embedding_cache AS e
     ON e.space_id = :space_id AND e.input_hash = decode(c.content_hash, 'hex')

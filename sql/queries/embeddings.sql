@@ -43,14 +43,13 @@ SELECT EXISTS (
 -- name: count_space_vectors(space_id)$
 SELECT count(*) FROM chunk_embedding WHERE space_id = :space_id;
 
--- name: list_spaces()
+-- name: count_spaces()
 SELECT
-    s.space_id, s.provider, s.model, s.dimensions, s.version, s.state, s.pinned,
+    s.space_id,
     (SELECT count(*) FROM chunk_embedding AS e WHERE e.space_id = s.space_id) AS vectors,
     (SELECT count(*) FROM embedding_cache AS c WHERE c.space_id = s.space_id) AS cached,
     (SELECT count(*) FROM chunk) AS chunks
-FROM embedding_space AS s
-ORDER BY s.state = 'active' DESC, s.created_at;
+FROM embedding_space AS s;
 
 -- name: known_spaces()
 SELECT space_id, provider, model, dimensions, state, pinned, version

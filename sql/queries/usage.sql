@@ -10,16 +10,20 @@ FROM jsonb_to_recordset(:rows::jsonb) AS r (
 );
 
 -- name: usage_totals(by, since)
--- One row a group, dearest first; `by` is provider, day or source.
+-- One row per group, most expensive first; `by` is provider, day or source.
 SELECT
     CASE :by::text
         WHEN 'day' THEN to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
         WHEN 'source' THEN coalesce(root, '(none)')
         ELSE provider || '/' || model
-    END AS grouped,
-    sum(requests)::bigint, sum(tokens)::bigint, sum(output_tokens)::bigint, sum(pages)::bigint,
-    sum(usd)::float8, count(*) FILTER (WHERE usd IS NULL)
+    END AS "group",
+    sum(requests)::bigint AS requests,
+    sum(tokens)::bigint AS tokens,
+    sum(output_tokens)::bigint AS output_tokens,
+    sum(pages)::bigint AS pages,
+    sum(usd)::float8 AS usd,
+    count(*) FILTER (WHERE usd IS NULL) AS unpriced
 FROM usage
 WHERE :since::timestamptz IS NULL OR at >= :since
-GROUP BY grouped
-ORDER BY CASE WHEN :by = 'day' THEN NULL ELSE sum(usd) END DESC NULLS LAST, grouped;
+GROUP BY "group"
+ORDER BY CASE WHEN :by = 'day' THEN NULL ELSE sum(usd) END DESC NULLS LAST, "group";

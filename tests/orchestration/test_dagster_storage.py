@@ -1,16 +1,16 @@
 """Dagster's records in SQLite with connections kept open: the same files for either storage."""
 
+import inspect
 import shutil
 import time
 from pathlib import Path
 
 import dagster as dg
 import pytest
-from dagster._core.instance.ref import InstanceRef
 
 from rag_pipeline.assets.launch import open_instance
 from rag_pipeline.assets.partitions import SOURCE_HASHES, align_partitions
-from rag_pipeline.dagster_storage import OPEN_SHARDS, PooledEventLog
+from rag_pipeline.dagster_storage import OPEN_SHARDS, PooledEventLog, open_sqlite
 from rag_pipeline.settings import Settings
 from tests.conftest import PROJECT_DIR
 
@@ -24,18 +24,6 @@ def stage(context: dg.AssetExecutionContext) -> None:
         if key != bad:
             context.log_event(dg.AssetMaterialization("stage", partition=key, tags={"a": "b"}))
     raise dg.Failure("one failed", allow_retries=False)
-
-
-def pooled(folder: Path) -> dg.DagsterInstance:
-    custom = {"module": "rag_pipeline.dagster_storage", "class": "SqliteStorage"}
-    storage = {"custom": {**custom, "config": {"base_dir": str(folder)}}}
-    return dg.DagsterInstance.from_ref(
-        InstanceRef.from_dir(str(folder), overrides={"storage": storage})
-    )
-
-
-def plain(folder: Path) -> dg.DagsterInstance:
-    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder)))
 
 
 def run(instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
@@ -57,8 +45,33 @@ def statuses(instance: dg.DagsterInstance) -> list[str]:
     return [found[key].name for key in sorted(KEYS)]  # type: ignore[union-attr]
 
 
+INTERNALS = {
+    "_connect": ["self", "shard"],
+    "_initdb": ["self", "engine", "for_index_shard"],
+    "_store_asset_event": ["self", "conn", "event", "event_id"],
+    "_store_asset_event_tags": ["self", "conn", "events", "event_ids"],
+    "conn_string_for_shard": ["self", "shard_name"],
+    "has_table": ["self", "table_name"],
+    "path_for_shard": ["self", "run_id"],
+    "prepare_insert_event": ["self", "event"],
+}
+
+
+def test_dagster_has_the_internals_that_the_storage_overrides(tmp_path: Path) -> None:
+    changed = f"Dagster {dg.__version__} changed its SQLite event log: adapt dagster_storage.py to "
+    dagsters, ours = PooledEventLog.__base__, PooledEventLog(str(tmp_path))
+    for name, parameters in INTERNALS.items():
+        method = getattr(dagsters, name, None)
+        assert method is not None, f"{changed}{name}, which is gone"
+        found = list(inspect.signature(method).parameters)
+        assert found == parameters, f"{changed}{name}{tuple(found)}"
+    for name in ("_db_lock", "_initialized_dbs"):
+        assert hasattr(ours, name), f"{changed}the attribute {name}, which is gone"
+    ours.dispose()
+
+
 def test_dagsters_own_storage_reads_what_was_written(tmp_path: Path) -> None:
-    with pooled(tmp_path) as instance:
+    with open_sqlite(tmp_path) as instance:
         align_partitions(instance, KEYS)
         result = run(instance)
         planned = instance.get_records_for_run(
@@ -66,10 +79,10 @@ def test_dagsters_own_storage_reads_what_was_written(tmp_path: Path) -> None:
         ).records
         assert len(planned) == len(KEYS), "written in one batch, each once"
         assert statuses(instance) == ["FAILED", "MATERIALIZED", "MATERIALIZED"]
-    with plain(tmp_path) as instance:
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
         assert statuses(instance) == ["FAILED", "MATERIALIZED", "MATERIALIZED"]
         run(instance)
-    with pooled(tmp_path) as instance:
+    with open_sqlite(tmp_path) as instance:
         assert len(instance.get_runs()) == 2
         (event,) = instance.fetch_materializations(
             dg.AssetRecordsFilter(stage.key, asset_partitions=[sorted(KEYS)[1]]), limit=1
@@ -79,7 +92,7 @@ def test_dagsters_own_storage_reads_what_was_written(tmp_path: Path) -> None:
 
 
 def test_few_files_are_open_and_a_written_one_looks_modified(tmp_path: Path) -> None:
-    with pooled(tmp_path) as instance:
+    with open_sqlite(tmp_path) as instance:
         align_partitions(instance, KEYS)
         runs = [run(instance).run_id for _ in range(OPEN_SHARDS + 2)]
         log = instance.event_log_storage

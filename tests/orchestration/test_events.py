@@ -12,8 +12,8 @@ from rag_pipeline.assets.freshness import GRACE, longest_gap, with_freshness
 from rag_pipeline.assets.source_scan import sources
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.source_tables import SourceFile
-from rag_pipeline.sync.documents.execute import Outcome
-from rag_pipeline.sync.documents.stages import StageReport
+from rag_pipeline.sync.documents.document_jobs import Outcome
+from rag_pipeline.sync.documents.stage_tasks import StageReport
 from rag_pipeline.sync.planning.fingerprints import BLOCKS, CHUNKS, STAGES, STRUCTURE
 from rag_pipeline.sync.planning.plan import SourceChanges
 

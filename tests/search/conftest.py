@@ -13,8 +13,8 @@ import pandas as pd
 from rag_pipeline.analysis import name_lexemes, to_search_vectors
 from rag_pipeline.frames import Chunks, check
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import EmbeddingSpace, ensure_space
+from rag_pipeline.store.landing import Landing, land
 from rag_pipeline.store.source_tables import SourceFile, apply_changes, name_sources
 from rag_pipeline.store.statistics import refresh_statistics
 

@@ -16,8 +16,8 @@ from rag_pipeline.frames import Chunks, check
 from rag_pipeline.search import Filters, Searcher
 from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import Landing, land
 from rag_pipeline.store.embeddings import ensure_index, ensure_space
+from rag_pipeline.store.landing import Landing, land
 from rag_pipeline.store.source_tables import SourceFile, apply_changes
 from rag_pipeline.store.statistics import refresh_statistics
 from tests.conftest import fresh_database

@@ -12,7 +12,7 @@ from pathlib import Path
 from rag_pipeline.errors import ParseError
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import ParsingSettings
-from rag_pipeline.sync.documents.workers import Limits
+from rag_pipeline.sync.workers.worker_limits import Limits
 
 LIMITS = Limits(seconds=10, idle_seconds=20, memory=700 * 2**20)
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

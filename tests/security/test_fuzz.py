@@ -17,7 +17,7 @@ from benchmarks.sync_project import DIMENSIONS
 from rag_pipeline.errors import ParseError
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import ParsingSettings
-from rag_pipeline.sync.documents.workers import WorkerPool
+from rag_pipeline.sync.workers.worker_pool import WorkerPool
 from tests.conftest import PROJECT_DIR
 from tests.embedding.provider_server import ProviderServer
 from tests.security.mutants import CONTROLS, LIMITS, Mutant, read

@@ -14,7 +14,8 @@ from psycopg import sql
 
 from rag_pipeline.errors import SettingsError, StoreError
 from rag_pipeline.settings import SecuritySettings, Settings, may_read
-from rag_pipeline.store.database import Database, connect, ensure_roles
+from rag_pipeline.store.access_roles import ensure_roles
+from rag_pipeline.store.database import Database, connect
 from rag_pipeline.store.migrations import apply_migrations, create_database, list_migrations
 from rag_pipeline.store.named_queries import queries
 from rag_pipeline.store.source_tables import SourceFile, apply_changes

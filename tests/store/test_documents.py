@@ -14,13 +14,7 @@ from rag_pipeline.errors import DatabaseUnavailableError, SettingsError, StoreEr
 from rag_pipeline.frames import Chunks, check
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import (
-    Landing,
-    document_states,
-    land,
-    mark_failed,
-    merge_fingerprints,
-)
+from rag_pipeline.store.documents import document_states, mark_failed, merge_fingerprints
 from rag_pipeline.store.embeddings import (
     EmbeddingSpace,
     cache_vectors,
@@ -28,6 +22,7 @@ from rag_pipeline.store.embeddings import (
     ensure_index,
     ensure_space,
 )
+from rag_pipeline.store.landing import Landing, land
 from rag_pipeline.store.source_tables import SourceFile, apply_changes, list_sources
 from rag_pipeline.store.statistics import count_everything, refresh_statistics
 

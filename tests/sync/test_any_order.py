@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from benchmarks.sync_faults import stored_rows
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import DocumentState, Landing, document_states, land
+from rag_pipeline.store.documents import DocumentState, document_states
 from rag_pipeline.store.embeddings import activate_space, ensure_space
+from rag_pipeline.store.landing import Landing, land
 from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.store.statistics import refresh_statistics
-from rag_pipeline.sync.documents.stages import StageTask, run_stages
+from rag_pipeline.sync.documents.stage_tasks import StageTask
+from rag_pipeline.sync.documents.stages import run_stages
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import sync_plan
 from rag_pipeline.sync.planning.profiles import Profiles

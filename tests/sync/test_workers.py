@@ -12,12 +12,9 @@ from typing import cast
 import psutil
 import pytest
 
-from rag_pipeline.sync.documents.workers import (
-    Limits,
-    WorkerCrashedError,
-    WorkerPool,
-    start_forkserver,
-)
+from rag_pipeline.sync.workers.worker_limits import Limits, WorkerCrashedError
+from rag_pipeline.sync.workers.worker_pool import WorkerPool
+from rag_pipeline.sync.workers.worker_process import start_forkserver
 
 
 def square_or_die(number: int) -> int:

@@ -18,8 +18,8 @@ from rag_pipeline.relational.rows.row_report import RelationalReport
 from rag_pipeline.relational.rows.signatures import Etag
 from rag_pipeline.relational.schema.addresses import hash_of, root_of
 from rag_pipeline.settings import RelationalSettings
-from rag_pipeline.store.documents import Landing, land_together
 from rag_pipeline.store.embeddings import EmbeddingSpace
+from rag_pipeline.store.landing import Landing, land_together
 from rag_pipeline.store.named_queries import queries
 from rag_pipeline.store.source_tables import SourceFile
 from rag_pipeline.sync.documents.budget import Ledger

@@ -1,7 +1,7 @@
-"""What is to be done: pure functions of what the sources hold, what the store holds, and the code.
+"""The sync plan: pure functions of the sources, the store's contents, and the code versions.
 
-No connection, no clock, no Dagster: the same input gives the same plan, and a plan that was carried
-out leaves nothing to plan.
+They use no connection, clock or Dagster. The same input gives the same plan, and planning again
+after a plan was carried out gives an empty one.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from rag_pipeline.sync.sources.scan import Scan
 
 @dataclass(frozen=True)
 class SourceChanges:
-    """How the files differ from what the store knows."""
+    """Differences between the files found and those stored."""
 
     new: list[SourceFile] = field(default_factory=list)
-    """Files with content that the store has not seen."""
+    """Files with content the store does not have."""
     changed: list[tuple[str, SourceFile]] = field(default_factory=list)
     """(old hash, file): known files with other content."""
     renamed: list[tuple[str, SourceFile]] = field(default_factory=list)
     """(old URI, file): known content under another name, the old one gone."""
     copied: list[SourceFile] = field(default_factory=list)
-    """Known content under a further name."""
+    """Known content under an additional name."""
     touched: list[SourceFile] = field(default_factory=list)
     """Same content; size, time, root, tags or readers differ."""
     removed: list[SourceFile] = field(default_factory=list)
-    """Files that are gone."""
+    """Deleted files."""
     unchanged: int = 0
 
     @property
     def upserts(self) -> list[SourceFile]:
-        """All rows to be written."""
+        """All rows to write."""
         changed = [file for _, file in (*self.changed, *self.renamed)]
         return [*self.new, *changed, *self.copied, *self.touched]
 
@@ -47,7 +47,7 @@ class SourceChanges:
 
     @property
     def removed_uris(self) -> list[str]:
-        """All rows to be deleted."""
+        """URIs of all rows to delete."""
         return [*(old for old, _ in self.renamed), *(file.uri for file in self.removed)]
 
     def __bool__(self) -> bool:
@@ -68,10 +68,10 @@ class SourceChanges:
 def source_changes(
     scan: Scan, stored: Mapping[str, SourceFile], known_roots: Iterable[str]
 ) -> SourceChanges:
-    """Compare a scan with the store's files (by URI).
+    """Compare a scan with the stored files (by URI).
 
-    A stored file counts as removed if its root was looked at and the file was not found, or if no
-    known root covers it any more. Roots that were not looked at keep their files.
+    A stored file counts as removed if its root was scanned and the file was not found, or if no
+    known root covers it any more. Roots that were not scanned keep their files.
     """
     found = {file.uri: file for file in scan.files}
     looked_at, known, unreadable = set(scan.roots), set(known_roots), set(scan.unreadable_uris)
@@ -118,22 +118,22 @@ def source_changes(
 
 
 def _is_in(uri: str, places: set[str]) -> bool:
-    """Tell whether a URI is one of these or lies in one of them."""
+    """Return whether a URI equals one of the places or lies below one."""
     return any(is_below(uri, place) for place in places)
 
 
 @dataclass(frozen=True)
 class SyncPlan:
-    """Which documents are to be done, from which stage on."""
+    """Documents to process, and the first stage for each."""
 
     stale: dict[str, str] = field(default_factory=dict)
-    """source_hash → first stage to be done."""
+    """source_hash → first stage to run."""
     why: dict[str, str] = field(default_factory=dict)
-    """source_hash → reason, in words."""
+    """source_hash → reason in words."""
     states: dict[str, DocumentState] = field(default_factory=dict)
-    """source_hash → what the store holds, of the stale ones."""
+    """source_hash → stored state, for stale documents."""
     failed: list[DocumentState] = field(default_factory=list)
-    """In quarantine: failed for good or too often, and nothing changed since."""
+    """Quarantined: failed permanently or too often, with nothing changed since."""
     current: int = 0
 
     def __bool__(self) -> bool:
@@ -145,9 +145,9 @@ def sync_plan(
     fingerprints_of: Callable[[DocumentState], Mapping[str, str]],
     quarantine_after: int,
 ) -> SyncPlan:
-    """Decide for every document what is to be done under its source's fingerprints.
+    """Decide which stages each document needs under its source's fingerprints.
 
-    A document that failed in `quarantine_after` syncs, for whatever reason, is not tried again.
+    A document that failed in `quarantine_after` syncs, for any reason, is not retried.
     """
     stale: dict[str, str] = {}
     why: dict[str, str] = {}
@@ -168,7 +168,7 @@ def sync_plan(
 
 
 def _why(state: DocumentState, stage: str, fingerprints: Mapping[str, str]) -> str:
-    """Say in words why a document is to be done from this stage on."""
+    """Return in words why a document is processed from this stage on."""
     if state.status == "failed":
         return f"it failed before ({state.failure_reason}) and is tried again"
     if not state.fingerprints:
@@ -182,10 +182,10 @@ def _why(state: DocumentState, stage: str, fingerprints: Mapping[str, str]) -> s
 def failed_for_good(
     state: DocumentState, fingerprints: Mapping[str, str], quarantine_after: int
 ) -> bool:
-    """Tell whether the document is in quarantine.
+    """Return whether the document is in quarantine.
 
-    It failed for a lasting reason, or again and again for one that should have passed; and the code
-    and settings that it failed under are still the same.
+    It failed permanently, or repeatedly with a transient error, and the code and settings it failed
+    under have not changed.
     """
     return (
         state.status == "failed"
@@ -196,9 +196,9 @@ def failed_for_good(
 
 
 def first_stale_stage(state: DocumentState, fingerprints: Mapping[str, str]) -> str | None:
-    """Return the first stage whose stored result is of another making; None if all are current.
+    """Return the first stage whose stored result is outdated; None if all are current.
 
-    Rows deleted by hand make the last stage stale: what counts is what the store holds.
+    Rows deleted by hand make the last stage stale, since the store's contents decide.
     """
     for stage in STAGES:
         if state.fingerprints.get(stage) != fingerprints[stage]:
@@ -209,9 +209,9 @@ def first_stale_stage(state: DocumentState, fingerprints: Mapping[str, str]) -> 
 def partition_ranges(
     order: Sequence[str], stale: Iterable[str], size: int
 ) -> list[tuple[str, str, int]]:
-    """Cut the stale partitions into contiguous ranges of at most `size`: (first, last, count).
+    """Split the stale partitions into contiguous ranges of at most `size`: (first, last, count).
 
-    `order` is Dagster's order of the partition keys (insertion), by which it expands a range.
+    `order` is Dagster's partition order (by insertion), which it uses to expand a range.
     """
     wanted = set(stale)
     ranges: list[tuple[str, str, int]] = []

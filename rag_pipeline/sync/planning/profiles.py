@@ -1,4 +1,4 @@
-"""The settings under which each document is made: the project's, with its source's own choices."""
+"""The settings that apply to each document: the project's, with its source's overrides."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rag_pipeline.sync.sources.places import root_of
 
 
 class Profiles:
-    """Settings and fingerprints by source; a document under several roots follows its first file.
+    """Settings and fingerprints by source; a document with several files follows the first one's.
 
-    Sources given on the command line have the project's settings.
+    Sources given on the command line use the project's settings.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -26,15 +26,15 @@ class Profiles:
             self._by_root[root_of(settings, source)] = (own, stage_fingerprints(own))
 
     def settings_of(self, state: DocumentState) -> Settings:
-        """Return the settings that the document's stages read."""
+        """Return the settings for the document's stages."""
         return self._of(state)[0]
 
     def fingerprints_of(self, state: DocumentState) -> dict[str, str]:
-        """Return what each stage of the document must have been made with to be current."""
+        """Return the fingerprint that makes each stage of the document current."""
         return self._of(state)[1]
 
     def plan(self, states: Iterable[DocumentState]) -> SyncPlan:
-        """Decide what is to be done with these documents."""
+        """Return the plan for these documents."""
         return sync_plan(states, self.fingerprints_of, self.settings.sync.quarantine_after)
 
     def _of(self, state: DocumentState) -> tuple[Settings, dict[str, str]]:
@@ -43,7 +43,7 @@ class Profiles:
 
 
 def source_settings(settings: Settings, source: SourceSettings) -> Settings:
-    """Return the settings with the choices that a source makes for itself."""
+    """Return the settings with a source's own parser and strategy, if it sets them."""
     update: dict[str, object] = {}
     if source.parser is not None:
         update["parsing"] = settings.parsing.model_copy(update={"parser": source.parser})

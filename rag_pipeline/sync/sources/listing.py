@@ -1,4 +1,4 @@
-"""What lies in one root now: files with size and time, not yet hashed; and what is in the way."""
+"""Lists the files in one root with size and time, not yet hashed, and reports problems."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from rag_pipeline.sync.sources.places import is_plain
 from rag_pipeline.text import clean_text
 
 IGNORE_FILE = ".ragignore"
-"""Globs of what a local folder itself leaves out, whoever syncs it."""
+"""File in a local folder with globs that every sync of it excludes."""
 
 
 @dataclass
 class Listing:
-    """The files of a root that its globs take, in order of their names, without hashes."""
+    """The files that a root's globs match, in name order, without hashes."""
 
     files: list[SourceFile] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     """(URI of a file or folder, reason): what is there but cannot be taken; it keeps its
     documents."""
     missing: str | None = None
-    """Why the root cannot be looked at; its documents are kept."""
+    """Why the root cannot be listed; its documents are kept."""
     is_empty: bool = False
-    """There is nothing at all in it, not even files that the globs leave out."""
+    """It contains nothing at all, not even excluded files."""
 
 
 def list_local(

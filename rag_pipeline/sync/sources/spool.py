@@ -1,4 +1,4 @@
-"""Local copies of documents that lie elsewhere, for as long as they are worked on."""
+"""Local copies of remote documents while they are being processed."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def open_remote(uri: str) -> BufferedIOBase:
 
 
 class Spool:
-    """A folder of files named by the SHA-256 of their bytes; each is whole or not there."""
+    """A folder of files named by the SHA-256 of their bytes, written atomically."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def path(self, source_hash: str) -> Path:
-        """Where the copy of a content is, or would be."""
+        """Return the path of a content's copy, whether or not it exists."""
         return self._folder / source_hash
 
     def put(self, content: bytes) -> str:
-        """Keep bytes until they are worked on; return their hash."""
+        """Store bytes until they are processed; return their hash."""
         source_hash = hashlib.sha256(content).hexdigest()
         if not self.path(source_hash).exists():
             partial = self._partial()
@@ -44,7 +44,7 @@ class Spool:
         return source_hash
 
     def fetch(self, uri: str, source_hash: str, name: str) -> Path:
-        """Copy a remote file here. Raises `ChangedMeanwhileError` if it is another one by now."""
+        """Copy a remote file here. Raises `ChangedMeanwhileError` if its content has changed."""
         target = self.path(source_hash)
         if target.exists():
             return target
@@ -67,12 +67,12 @@ class Spool:
         return target
 
     def drop(self, source_hash: str) -> None:
-        """Delete a copy, where there is one."""
+        """Delete a copy, if there is one."""
         with contextlib.suppress(OSError):
             self.path(source_hash).unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Delete every copy: what was not worked on is fetched again when it is."""
+        """Delete all copies; unprocessed documents are fetched again."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _partial(self) -> Path:
