@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag_pipeline.console.terminal import print_error
 from rag_pipeline.errors import RagError, SettingsError
 from rag_pipeline.settings import Settings
 
@@ -119,8 +120,6 @@ def main() -> None:
     try:
         app()
     except RagError as error:
-        from rag_pipeline.console.output import print_error
-
         print_error(str(error))
         raise SystemExit(EXIT_ERROR) from None
     except BaseException as error:

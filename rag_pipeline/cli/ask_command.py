@@ -22,6 +22,7 @@ from rag_pipeline.cli.application import (
     make_filters,
     open_readers,
 )
+from rag_pipeline.console.terminal import err, print_json, safe
 
 
 @app.command()
@@ -54,7 +55,6 @@ def ask(
     from rag_pipeline.answering import Answerer
     from rag_pipeline.chat import create_chat
     from rag_pipeline.console import answer_output as answers
-    from rag_pipeline.console import output as console
     from rag_pipeline.relational.search_opening import create_searcher
 
     filters = make_filters(source_type, tag, document, language, pages, since, before, where)
@@ -68,8 +68,8 @@ def ask(
             with answerer.stream(question, filters=filters) as stream:
                 answer = answers.print_stream(stream)
     for note in answer.notes:
-        console.err.print(console.safe(note))
+        err.print(safe(note))
     if as_json:
-        console.print_json(answer)
+        print_json(answer)
     elif chat is None:
         answers.print_answer(answer)

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from rag_pipeline.cli.application import AsOption, JsonOption, app, open_readers
+from rag_pipeline.console.terminal import counted, err, out, print_json, safe
 from rag_pipeline.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def run(
     """
 
     from rag_pipeline.console import evaluation_output as console
-    from rag_pipeline.console.output import counting, err, print_json
+    from rag_pipeline.console.progress_bars import counting
     from rag_pipeline.evaluation import (
         check_thresholds,
         current_settings,
@@ -125,7 +126,7 @@ def generate(
     import json
 
     from rag_pipeline.chat import create_chat
-    from rag_pipeline.console.output import counted, counting, out, print_json, safe
+    from rag_pipeline.console.progress_bars import counting
     from rag_pipeline.evaluation import draft_questions
     from rag_pipeline.evaluation.saving import write_file
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rag_pipeline.cli.application import EXIT_DOCUMENTS_FAILED, JsonOption, app
+from rag_pipeline.console.terminal import out, print_error, print_json, safe
 from rag_pipeline.errors import DocumentError, SettingsError
 from rag_pipeline.settings import Settings, StrategyName
 
@@ -38,7 +39,6 @@ def inspect(
 
     Example: rag inspect manual.pdf --html manual.html
     """
-    from rag_pipeline.console import output
     from rag_pipeline.inspection import file_inspection as inspection
 
     settings = Settings.load()
@@ -59,7 +59,7 @@ def inspect(
                 continue
             found = inspection.inspect_file(file, settings, keep_furniture=keep_furniture)
         except DocumentError as error:
-            output.print_error(str(error))
+            print_error(str(error))
             failed = True
             continue
         if out is not None:
@@ -71,19 +71,18 @@ def inspect(
         else:
             inspection.print_inspection(found, explain)
     if as_json and results:
-        output.print_json(results[0] if len(files) == 1 else results)
+        print_json(results[0] if len(files) == 1 else results)
     if failed:
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 
 def _write_page(file: Path, settings: Settings, html: Path) -> None:
-    from rag_pipeline.console import output
     from rag_pipeline.inspection import html_page as inspection_page
 
     target = html / f"{file.name}.html" if html.is_dir() else html
     size = inspection_page.write_inspection_page(file, settings, target)
     shown = f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.0f} kB"
-    output.out.print(f"{output.safe(target)} [dim]{shown}[/]")
+    out.print(f"{safe(target)} [dim]{shown}[/]")
 
 
 @app.command()
@@ -101,7 +100,6 @@ def chunk(
 
     Example: rag chunk manual.pdf --strategy recursive
     """
-    from rag_pipeline.console import output
     from rag_pipeline.inspection import chunk_listing as chunks
 
     settings = Settings.load()
@@ -110,6 +108,6 @@ def chunk(
     chunking = settings.chunking.model_copy(update=update)
     found = chunks.chunk_file(file, settings.model_copy(update={"chunking": chunking}))
     if as_json:
-        output.print_json(found.as_json())
+        print_json(found.as_json())
     else:
         chunks.print_chunking(found)

@@ -24,6 +24,7 @@ from rag_pipeline.cli.application import (
     make_filters,
     open_readers,
 )
+from rag_pipeline.console.terminal import print_json
 from rag_pipeline.errors import SettingsError
 
 
@@ -90,7 +91,7 @@ def search(
 
     Example: rag search "oil filter torque" --explain
     """
-    from rag_pipeline.console import output as console
+    from rag_pipeline.console.search_output import print_search, print_statements
     from rag_pipeline.relational.search_opening import create_searcher
     from rag_pipeline.search import SearchRequest
 
@@ -120,8 +121,8 @@ def search(
         else:
             response = searcher.search(request)
     if sql:
-        console.print_json(statements) if as_json else console.print_statements(statements)
+        print_json(statements) if as_json else print_statements(statements)
     elif as_json:
-        console.print_json(response)
+        print_json(response)
     else:
-        console.print_search(response, explain)
+        print_search(response, explain)

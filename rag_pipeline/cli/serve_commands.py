@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rag_pipeline.cli.application import app, enter_project
+from rag_pipeline.console.terminal import err
 
 HostOption = Annotated[
     str, typer.Option(help="Address to listen on; any but this machine's own needs tokens.")
@@ -28,7 +29,6 @@ def serve(
     """
     import webbrowser
 
-    from rag_pipeline.console.output import err
     from rag_pipeline.serve.web_server import bind, page_application
     from rag_pipeline.serve.web_server import serve as run
 
@@ -66,7 +66,6 @@ def mcp(
     Example: rag mcp --http
     """
     from rag_pipeline.agents.extra import check_installed
-    from rag_pipeline.console.output import err
     from rag_pipeline.errors import SettingsError
 
     if http and principal:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rag_pipeline.cli.application import JsonOption, app, open_database
+from rag_pipeline.console.terminal import out, print_json, safe
 
 sources_app = typer.Typer(help="The folders that are kept in sync.", no_args_is_help=True)
 app.add_typer(sources_app, name="sources")
@@ -19,16 +20,15 @@ def sources_list(as_json: JsonOption = False) -> None:
 
     Example: rag sources list
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.store.source_tables import list_roots
 
     with open_database() as (_, database), database.connection() as connection:
         roots = list_roots(connection)
     if as_json:
-        console.print_json(roots)
+        print_json(roots)
     else:
         for root in roots:
-            console.out.print(f"{console.safe(root.root)} [dim]({root.origin})[/]")
+            out.print(f"{safe(root.root)} [dim]({root.origin})[/]")
 
 
 @sources_app.command("remove")
@@ -39,7 +39,6 @@ def sources_remove(
 
     Example: rag sources remove ~/manuals
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.errors import SourceError
     from rag_pipeline.store.source_tables import forget_root
     from rag_pipeline.sync.sources.places import kind_of
@@ -48,4 +47,4 @@ def sources_remove(
     with open_database() as (_, database), database.connection() as connection:
         if not forget_root(connection, resolved) and not forget_root(connection, path):
             raise SourceError(f"{path} is not a known folder", hint="see `rag sources list`")
-    console.out.print(f"forgotten: {console.safe(resolved)}; `rag sync` removes its documents")
+    out.print(f"forgotten: {safe(resolved)}; `rag sync` removes its documents")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag_pipeline.cli.application import JsonOption, app, open_database
+from rag_pipeline.console.terminal import out, print_json, safe
 from rag_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -27,14 +28,13 @@ def spaces_list(as_json: JsonOption = False) -> None:
 
     Example: rag spaces list
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.console.cost_output import print_spaces
     from rag_pipeline.store.embeddings import list_spaces
 
     with open_database() as (_, database), database.connection() as connection:
         spaces = list_spaces(connection)
     if as_json:
-        console.print_json([{"name": row.space.name, **vars(row)} for row in spaces])
+        print_json([{"name": row.space.name, **vars(row)} for row in spaces])
     else:
         print_spaces(spaces)
 
@@ -49,7 +49,6 @@ def spaces_activate(name: NameArgument) -> None:
 
     Example: rag spaces activate local/multilingual-e5-small/384@1
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.store.embeddings import activate_space, ensure_index, list_spaces, pin_space
     from rag_pipeline.sync.sources.refresh import settings_space
 
@@ -65,7 +64,7 @@ def spaces_activate(name: NameArgument) -> None:
         of_settings = settings_space(settings, connection)
         is_named = of_settings is not None and of_settings.space_id == row.space.space_id
         pin_space(connection, None if is_named else row.space.space_id)
-    console.out.print(f"active: {console.safe(row.space.name)}" + ("" if is_named else ", pinned"))
+    out.print(f"active: {safe(row.space.name)}" + ("" if is_named else ", pinned"))
 
 
 @spaces_app.command("drop")
@@ -76,7 +75,6 @@ def spaces_drop(name: NameArgument) -> None:
 
     Example: rag spaces drop openai/text-embedding-3-small/1536@1
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.store.embeddings import drop_space, list_spaces
 
     with (
@@ -91,9 +89,7 @@ def spaces_drop(name: NameArgument) -> None:
                 hint="activate another one first (`rag spaces activate NAME`)",
             )
         drop_space(connection, row.space.space_id)
-    console.out.print(
-        f"dropped: {console.safe(row.space.name)}, {row.vectors} vectors, {row.cached} cached texts"
-    )
+    out.print(f"dropped: {safe(row.space.name)}, {row.vectors} vectors, {row.cached} cached texts")
 
 
 @app.command()
@@ -110,7 +106,6 @@ def cost(
 
     Example: rag cost --by day --days 30
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.console.cost_output import print_cost
     from rag_pipeline.store.usage_table import usage_totals
 
@@ -121,7 +116,7 @@ def cost(
     with open_database() as (_, database), database.connection() as connection:
         totals = usage_totals(connection, groups[by], since)
     if as_json:
-        console.print_json(totals)
+        print_json(totals)
     else:
         print_cost(totals, by)
 

@@ -7,6 +7,7 @@ import os
 import typer
 
 from rag_pipeline.cli.application import EXIT_ERROR, JsonOption, app, open_database
+from rag_pipeline.console.terminal import out, print_json
 from rag_pipeline.settings import Settings
 
 database_app = typer.Typer(help="The embedded Postgres.", no_args_is_help=True)
@@ -19,14 +20,13 @@ def doctor(as_json: JsonOption = False) -> None:
 
     Example: rag doctor
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.console.diagnosis import diagnose, print_checks
 
     settings = Settings.load()
     os.chdir(settings.project_dir)
     checks = diagnose(settings)
     if as_json:
-        console.print_json(checks)
+        print_json(checks)
     else:
         print_checks(checks)
     if not all(check.passed for check in checks):
@@ -39,16 +39,15 @@ def migrate(as_json: JsonOption = False) -> None:
 
     Example: rag migrate
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.store.migrations import list_migrations
 
     with open_database():
         names = [migration.name for migration in list_migrations()]
     if as_json:
-        console.print_json({"applied": names})
+        print_json({"applied": names})
     else:
         for name in names:
-            console.out.print(f"applied  {name}")
+            out.print(f"applied  {name}")
 
 
 @database_app.command("stop")
@@ -57,7 +56,6 @@ def database_stop() -> None:
 
     Example: rag db stop
     """
-    from rag_pipeline.console.output import out
     from rag_pipeline.store import embedded
 
     stopped = embedded.stop(Settings.load().data_path)

@@ -15,6 +15,7 @@ from rag_pipeline.cli.application import (
     open_database,
     open_readers,
 )
+from rag_pipeline.console.terminal import err, out, print_json, safe, safe_line
 from rag_pipeline.errors import RagError
 from rag_pipeline.settings import Settings
 
@@ -63,18 +64,18 @@ def _preview(
     settings: Settings, database: Database, roots: list[SourceRoot], explain: bool, as_json: bool
 ) -> None:
     """Say what a sync would do and cost; nothing is written."""
-    from rag_pipeline.console import output as console
     from rag_pipeline.console.cost_output import print_dry_run, print_reasons
+    from rag_pipeline.console.progress_bars import counting
     from rag_pipeline.sync.planning.dry_run import preview_sync
     from rag_pipeline.sync.planning.estimate import estimate_plan
 
     preview = preview_sync(settings, database, roots)
-    with console.counting("estimate", len(preview.plan.states), not as_json) as advance:
+    with counting("estimate", len(preview.plan.states), not as_json) as advance:
         estimate = estimate_plan(preview.plan, settings, database, advance)
     if as_json:
         sums = {name: getattr(estimate, name) for name in ("pages", "sent_pages", "tokens", "usd")}
         files, problems = preview.changes.counts(), preview.problems
-        console.print_json({"files": files, "problems": problems, **sums, **vars(estimate)})
+        print_json({"files": files, "problems": problems, **sums, **vars(estimate)})
         return
     if explain:
         print_reasons(estimate)
@@ -91,7 +92,8 @@ def run(
 ) -> None:
     """Sync these roots (none = all known), show progress and summary, set the exit status."""
     from rag_pipeline.assets.launch import open_instance, run_sync
-    from rag_pipeline.console import output as console
+    from rag_pipeline.console.progress_bars import STAGE_TITLES, set_totals, sync_progress
+    from rag_pipeline.console.sync_output import print_sync_summary
     from rag_pipeline.definitions import defs
     from rag_pipeline.errors import SourceError, SyncLockedError
     from rag_pipeline.store.source_tables import list_roots, register_roots
@@ -109,19 +111,17 @@ def run(
         with database.sync_lock():
             pass
     except SyncLockedError:
-        console.err.print("another sync is running; waiting for it to end (Ctrl-C gives up)")
+        err.print("another sync is running; waiting for it to end (Ctrl-C gives up)")
 
     def planned(plan: SyncPlan) -> None:
-        console.set_totals(progress, plan.stale, STAGES)
+        set_totals(progress, plan.stale, STAGES)
         if explain and not as_json:
             for source_hash, why in plan.why.items():
                 name = Path(plan.states[source_hash].uris[0]).name
-                stage = console.STAGE_TITLES[plan.stale[source_hash]]
-                console.out.print(
-                    f"{console.safe_line(name)} [dim]from {stage} on: {console.safe(why)}[/]"
-                )
+                stage = STAGE_TITLES[plan.stale[source_hash]]
+                out.print(f"{safe_line(name)} [dim]from {stage} on: {safe(why)}[/]")
 
-    with open_instance(settings) as instance, console.sync_progress(not as_json) as progress:
+    with open_instance(settings) as instance, sync_progress(not as_json) as progress:
         summary = run_sync(
             defs,
             instance,
@@ -131,9 +131,9 @@ def run(
             planned,
         )
     if as_json:
-        console.print_json(summary)
+        print_json(summary)
     else:
-        console.print_sync_summary(summary)
+        print_sync_summary(summary)
     if summary.aborted:
         raise RagError(summary.aborted, hint="what has landed stays; `rag sync` does the rest")
     if summary.failures or any(report.why for report in summary.relational):
@@ -148,18 +148,17 @@ def plan(as_json: JsonOption = False) -> None:
     """
     from rag_pipeline.assets.automation import stale_ranges
     from rag_pipeline.assets.launch import open_instance
-    from rag_pipeline.console import output as console
     from rag_pipeline.sync.sources.refresh import current_plan
 
     with open_database() as (settings, database), open_instance(settings) as instance:
         found = current_plan(settings, database)
         ranges = stale_ranges(instance, settings, found)
     if as_json:
-        console.print_json({"stale": found.stale, "ranges": ranges, "current": found.current})
+        print_json({"stale": found.stale, "ranges": ranges, "current": found.current})
         return
     for first, last, count in ranges:
-        console.out.print(f"{first}...{last}  [dim]{count} documents[/]")
-    console.out.print(
+        out.print(f"{first}...{last}  [dim]{count} documents[/]")
+    out.print(
         f"{len(found.stale)} documents to be done, {found.current} up to date, "
         f"{len(found.failed)} failed for good"
     )
@@ -171,7 +170,7 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
 
     Example: rag status --json
     """
-    from rag_pipeline.console import output as console
+    from rag_pipeline.console.sync_output import print_status
     from rag_pipeline.store.documents import list_documents
     from rag_pipeline.store.embeddings import active_space, lacking_vectors
     from rag_pipeline.store.source_tables import list_roots
@@ -190,13 +189,13 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
         quarantined = [state.source_hash for state in plan.failed]
         found = {"counts": counts, "stale": len(plan.stale), "quarantined": quarantined}
         found["chunks_without_vector"] = lacking
-        console.print_json({**found, "documents": documents, "folders": roots})
+        print_json({**found, "documents": documents, "folders": roots})
         return
-    console.print_status(counts, plan, documents, roots)
+    print_status(counts, plan, documents, roots)
     if space and lacking:
-        console.out.print(
+        out.print(
             f"[yellow]{lacking} chunks are found by words alone[/]: the space "
-            f"{console.safe(space.name)}, which searches use, has no vectors for them"
+            f"{safe(space.name)}, which searches use, has no vectors for them"
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from rag_pipeline.console.output import out, pages, safe
+from rag_pipeline.console.search_output import pages
+from rag_pipeline.console.terminal import out, safe
 
 if TYPE_CHECKING:
     from rag_pipeline.answering import Answer, AnswerStream, Citation

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from rag_pipeline.console.output import STAGE_TITLES, counted, out, safe
+from rag_pipeline.console.progress_bars import STAGE_TITLES
+from rag_pipeline.console.terminal import counted, out, safe
 from rag_pipeline.store.embeddings import SpaceRow
 from rag_pipeline.store.usage_table import UsageTotal
 from rag_pipeline.sync.planning.estimate import SyncEstimate

@@ -9,7 +9,8 @@ import typer
 
 from rag_pipeline.answering import extract_answer
 from rag_pipeline.console.answer_output import print_answer
-from rag_pipeline.console.output import out, print_search
+from rag_pipeline.console.search_output import print_search
+from rag_pipeline.console.terminal import out
 from rag_pipeline.errors import SourceError
 from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.settings import Settings

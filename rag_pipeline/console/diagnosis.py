@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from rag_pipeline.console.output import out, safe
+from rag_pipeline.console.terminal import out, safe
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import RagError
 from rag_pipeline.settings import Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from rag_pipeline.console.output import out, safe
+from rag_pipeline.console.terminal import out, safe
 from rag_pipeline.evaluation import Evaluation, Threshold
 from rag_pipeline.evaluation.html_report import COLUMNS, rank_text, shown
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from rag_pipeline.cli import app
-from rag_pipeline.console.output import Terminal, safe, safe_line, to_json
+from rag_pipeline.console.terminal import Terminal, safe, safe_line, to_json
 from rag_pipeline.evaluation import Evaluation, Gold, Question, Variant, write_report
 from rag_pipeline.evaluation.evaluate import Asked
 from rag_pipeline.evaluation.html_report import COLUMNS
