@@ -29,6 +29,7 @@ app = typer.Typer(
     help="Technical documents to a searchable Postgres knowledge base.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

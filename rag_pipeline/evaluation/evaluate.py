@@ -11,7 +11,7 @@ from rag_pipeline.answering import Answer, Answerer
 from rag_pipeline.chat import ChatModel, create_chat
 from rag_pipeline.errors import ChatError
 from rag_pipeline.evaluation.judging import judge_answer
-from rag_pipeline.evaluation.known_questions import Question, groups
+from rag_pipeline.evaluation.known_questions import KnownQuestion, groups
 from rag_pipeline.evaluation.matching import gold_units, ranked_units
 from rag_pipeline.evaluation.ranking_measures import (
     MAIN,
@@ -38,7 +38,7 @@ SHOWN = 5
 class Asked:
     """One question under one setting."""
 
-    question: Question
+    question: KnownQuestion
     found: list[str]
     """The first units that were found, best first."""
     rank: int | None
@@ -75,7 +75,7 @@ class Evaluation:
 
 def evaluate(
     database: Database,
-    questions: Sequence[Question],
+    questions: Sequence[KnownQuestion],
     variants: Sequence[Variant],
     *,
     answers: bool = False,
@@ -109,7 +109,7 @@ def _ask(
     database: Database,
     searcher: Searcher,
     settings: Settings,
-    question: Question,
+    question: KnownQuestion,
     chat: ChatModel | None,
 ) -> Asked:
     start = time.perf_counter()
@@ -132,7 +132,7 @@ def _ask(
 
 
 def _judged(
-    chat: ChatModel, question: Question, answer: Answer, response: SearchResponse
+    chat: ChatModel, question: KnownQuestion, answer: Answer, response: SearchResponse
 ) -> dict[str, float]:
     """Return the judged measures of an answer, and whether its citations hold."""
     if answer.status != "answered":
@@ -145,7 +145,10 @@ def _judged(
 
 
 def _evaluation(
-    variant: Variant, questions: Sequence[Question], asked: list[Asked], first: Evaluation | None
+    variant: Variant,
+    questions: Sequence[KnownQuestion],
+    asked: list[Asked],
+    first: Evaluation | None,
 ) -> Evaluation:
     by_question = measure(
         {one.question.id: one.found for one in asked},

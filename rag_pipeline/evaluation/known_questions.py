@@ -30,7 +30,7 @@ class Gold:
 
 
 @dataclass(frozen=True)
-class Question:
+class KnownQuestion:
     """A question and where its answer stands."""
 
     id: str
@@ -41,14 +41,14 @@ class Question:
     language: str = "und"
 
 
-def read_questions(path: Path) -> list[Question]:
+def read_questions(path: Path) -> list[KnownQuestion]:
     """Read a file of questions. Raises `SourceError` that names the line at fault."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise SourceError(f"{path} cannot be read: {reason}") from error
-    questions: list[Question] = []
+    questions: list[KnownQuestion] = []
     seen: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -68,7 +68,7 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
-def _question(row: Any, number: int) -> Question:
+def _question(row: Any, number: int) -> KnownQuestion:
     if not isinstance(row, dict):
         raise ValueError("it is no JSON object")
     text = row["question"]
@@ -80,7 +80,7 @@ def _question(row: Any, number: int) -> Question:
     language = str(row.get("lang") or row.get("language") or detect_language(text))
     identity = str(row.get("id") or number)
     answer, kind = str(row.get("answer") or ""), str(row.get("kind") or "")
-    return Question(identity, text.strip(), gold, answer, kind, language)
+    return KnownQuestion(identity, text.strip(), gold, answer, kind, language)
 
 
 def _gold(item: Any) -> Gold:
@@ -98,7 +98,7 @@ def _reason(error: Exception) -> str:
     return f"no valid JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
-def groups(questions: Sequence[Question]) -> dict[str, list[str]]:
+def groups(questions: Sequence[KnownQuestion]) -> dict[str, list[str]]:
     """Return the ids of all questions, and of each kind and language where there are several."""
     found = {"all": [question.id for question in questions]}
     for prefix, values in (

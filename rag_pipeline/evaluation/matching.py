@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_pipeline.evaluation.known_questions import Gold, Question
+from rag_pipeline.evaluation.known_questions import Gold, KnownQuestion
 from rag_pipeline.search import SearchResult
 
 PASSAGE_SHARE = 0.8
@@ -18,12 +18,12 @@ PASSAGE_SHARE = 0.8
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
-def gold_units(question: Question) -> list[str]:
+def gold_units(question: KnownQuestion) -> list[str]:
     """Return the units that answer a question, each once."""
     return list(dict.fromkeys(_unit(gold, _scale(question)) for gold in question.gold))
 
 
-def ranked_units(question: Question, results: Sequence[SearchResult]) -> list[str]:
+def ranked_units(question: KnownQuestion, results: Sequence[SearchResult]) -> list[str]:
     """Return the different units of the results, in order."""
     scale = _scale(question)
     units: dict[str, None] = {}
@@ -33,7 +33,7 @@ def ranked_units(question: Question, results: Sequence[SearchResult]) -> list[st
     return list(units)
 
 
-def _scale(question: Question) -> str:
+def _scale(question: KnownQuestion) -> str:
     if all(gold.page is not None for gold in question.gold):
         return "page"
     if all(gold.text and gold.page is None for gold in question.gold):
@@ -47,7 +47,7 @@ def _unit(gold: Gold, scale: str) -> str:
     return gold.doc if scale == "document" else f"{gold.doc}: {_letters(gold.text)}"
 
 
-def _units(question: Question, result: SearchResult, scale: str) -> list[str]:
+def _units(question: KnownQuestion, result: SearchResult, scale: str) -> list[str]:
     doc = next(
         (gold.doc for gold in question.gold if is_document(result, gold.doc)), result.source_path
     )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any
 
 from rag_pipeline.errors import RagError
 from rag_pipeline.search.filters import Filters
-from rag_pipeline.settings import SearchSettings
-
-Selection = Literal["top_k", "mmr"]
-Expansion = Literal["none", "parent", "neighbours"]
+from rag_pipeline.settings import ResultExpansion, ResultSelection, SearchSettings
 
 
 @dataclass(frozen=True)
@@ -26,10 +23,10 @@ class SearchRequest:
     weights: Mapping[str, float] | None = None
     filters: Filters = field(default_factory=Filters)
     relevance_threshold: float | None = None
-    selection: Selection | None = None
+    selection: ResultSelection | None = None
     mmr_lambda: float | None = None
     duplicate_similarity: float | None = None
-    expand: Expansion | None = None
+    expand: ResultExpansion | None = None
 
     @classmethod
     def of(cls, query: str | SearchRequest, **options: Any) -> SearchRequest:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_pipeline.errors import SettingsError, SourceError
-from rag_pipeline.evaluation import Gold, Question, parse_variant, read_questions
+from rag_pipeline.evaluation import Gold, KnownQuestion, parse_variant, read_questions
 from rag_pipeline.evaluation.judging import Judgement, parse_judgement
 from rag_pipeline.evaluation.known_questions import groups
 from rag_pipeline.settings import Settings
@@ -30,7 +30,7 @@ def test_questions_are_read(tmp_path: Path) -> None:
         {"question": "오일은 언제 교체합니까?", "gold": [{"doc": "a.pdf"}], "other": 1},
     )
     first, second = read_questions(file)
-    assert first == Question(
+    assert first == KnownQuestion(
         "x", "What?", (Gold("a.pdf", 3, "t"), Gold("b.pdf")), "A", "code", first.language
     )
     assert (second.id, second.language, second.kind) == ("3", "ko", "")

@@ -52,7 +52,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class Word:
+class DoubtfulWord:
     """A word or code of a query, as its longest lexeme."""
 
     lexeme: str
@@ -85,7 +85,7 @@ def correct(
 
 def _doubtful(
     query: str, languages: Sequence[str], frequencies: Mapping[str, int]
-) -> Iterator[Word]:
+) -> Iterator[DoubtfulWord]:
     seen: set[str] = set()
     for token, kind in tokenize(normalize(query)):
         lexeme = fold_accents(token.removesuffix("'s").strip("%+#°")).replace("×", "x")
@@ -100,7 +100,7 @@ def _doubtful(
         # A word is known by its stem, too; a code only as a whole.
         is_known = own > 0 or (not is_code and any(frequencies.get(form) for form in forms))
         if not is_known or (is_code and own <= RARE):
-            yield Word(lexeme, is_code, is_known, own)
+            yield DoubtfulWord(lexeme, is_code, is_known, own)
         if len(seen) >= MAX_WORDS:
             return
 
@@ -111,7 +111,7 @@ def _shortest(lexeme: str, is_code: bool) -> int:
     return SHORTEST_CODE if is_code else SHORTEST_WORD
 
 
-def _suggestions(connection: Connection[TupleRow], word: Word) -> list[str]:
+def _suggestions(connection: Connection[TupleRow], word: DoubtfulWord) -> list[str]:
     near = dict(queries.lexeme_frequencies(connection, lexemes=sorted(one_edit_away(word.lexeme))))
     found = sorted(near, key=lambda one: (-_likelihood(word.lexeme, one, near[one]), one))
     if word.is_known:

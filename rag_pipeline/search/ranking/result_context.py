@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.search.search_results import SearchResult
+from rag_pipeline.settings import ResultExpansion
 from rag_pipeline.store.named_queries import queries
 
 NEIGHBOURS = 1
@@ -19,7 +19,7 @@ NEIGHBOURS = 1
 def expand(
     connection: Connection[TupleRow],
     results: Sequence[SearchResult],
-    how: Literal["none", "parent", "neighbours"],
+    how: ResultExpansion,
 ) -> list[SearchResult]:
     """Return the results with `context`: None where a chunk has no section."""
     if how == "none" or not results:
