@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
 from typing import Any
@@ -15,7 +16,7 @@ from rag_pipeline.evaluation.judging import json_object
 from rag_pipeline.evaluation.matching import holds
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 from rag_pipeline.store.usage_table import record_query
 from rag_pipeline.text import clean_text, one_line
 
@@ -28,6 +29,18 @@ nothing else:
 {"question": "…", "answer": "a short answer", "quote": "the words of the passage that say so, \
 copied exactly"}
 If no such question can be asked of it, reply with {}."""
+
+
+@dataclass(frozen=True)
+class AskedPassage:
+    """A chunk to ask about: a row of the statement `chunks_to_ask_about`."""
+
+    uri: str
+    breadcrumb_trail: str
+    content: str
+    page_start: int
+    page_end: int
+    language: str
 
 
 def draft_questions(
@@ -49,19 +62,21 @@ def draft_questions(
     """
     database = database.for_readers(principals)
     with database.connection() as connection:
-        rows = list(queries.chunks_to_ask_about(connection, count=count, seed=str(seed)))
-    if not rows:
+        passages = records(
+            connection, AskedPassage, queries.chunks_to_ask_about, count=count, seed=str(seed)
+        )
+    if not passages:
         raise SourceError("there is nothing to ask about", hint="run `rag sync FOLDER` first")
 
-    def draft(row: Sequence[Any]) -> dict[str, Any] | None:
+    def draft(passage: AskedPassage) -> dict[str, Any] | None:
         try:
-            return _draft(chat, row)
+            return _draft(chat, passage)
         finally:
             on_question()
 
     try:
         with ThreadPoolExecutor(settings.chat.max_concurrent_requests) as threads:
-            drafts = list(threads.map(draft, rows))
+            drafts = list(threads.map(draft, passages))
     finally:
         run = f"eval-generate-{uuid.uuid4().hex[:12]}"
         record_query(database, chat.take_usage(), run=run, prices=settings.prices)
@@ -76,14 +91,14 @@ def _numbered(drafts: Sequence[dict[str, Any] | None]) -> Iterator[dict[str, Any
             yield {"id": f"draft-{len(seen):03}", **draft}
 
 
-def _draft(chat: ChatModel, row: Sequence[Any]) -> dict[str, Any] | None:
+def _draft(chat: ChatModel, passage: AskedPassage) -> dict[str, Any] | None:
     """Return one draft; None where the model has none, or quotes what is not there."""
-    _, uri, trail, content, page_start, page_end, language = row
-    name = PurePath(uri).name
-    passage = "\n".join(escape(clean_text(text), quote=False) for text in (name, trail, content))
+    name = PurePath(passage.uri).name
+    parts = (name, passage.breadcrumb_trail, passage.content)
+    text = "\n".join(escape(clean_text(part), quote=False) for part in parts)
     try:
         reply = chat.complete(
-            [Message("system", RULES), Message("user", f"<passage>\n{passage}\n</passage>")]
+            [Message("system", RULES), Message("user", f"<passage>\n{text}\n</passage>")]
         )
     except ChatError:
         return None
@@ -93,14 +108,14 @@ def _draft(chat: ChatModel, row: Sequence[Any]) -> dict[str, Any] | None:
     question, answer, quote = (
         one_line(clean_text(str(found.get(key) or ""))) for key in ("question", "answer", "quote")
     )
-    if not question or not quote or not holds(content, quote):
+    if not question or not quote or not holds(passage.content, quote):
         return None
     gold: dict[str, Any] = {"doc": name, "text": quote}
-    if page_start == page_end:
-        gold["page"] = page_start
+    if passage.page_start == passage.page_end:
+        gold["page"] = passage.page_start
     return {
         "question": question,
-        "lang": language,
+        "lang": passage.language,
         "gold": [gold],
         "answer": answer,
         "review": "draft",

@@ -14,7 +14,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 from rag_pipeline.text import storable
 
 SELECTIVE = 20_000
@@ -155,6 +155,22 @@ class Scope:
 EVERYTHING = Scope()
 
 
+@dataclass(frozen=True)
+class PassingDocument:
+    """A row of the statement `passing_documents`."""
+
+    source_hash: str
+    chunk_count: int
+
+
+@dataclass(frozen=True)
+class PassingChunk:
+    """A row of the statements `passing_chunks` and `passing_visible_chunks`."""
+
+    chunk_id: int
+    passes: bool
+
+
 def resolve(
     connection: Connection[TupleRow], filters: Filters, *, is_restricted: bool = False
 ) -> Scope:
@@ -167,11 +183,15 @@ def resolve(
     source_hashes = None
     at_most = SELECTIVE
     if filters.concern_documents:
-        documents = connection.execute(
-            queries.passing_documents.sql, filters.document_parameters(), prepare=False
-        ).fetchall()
-        source_hashes = [source_hash for source_hash, _ in documents]
-        at_most = sum(chunk_count for _, chunk_count in documents)
+        documents = records(
+            connection,
+            PassingDocument,
+            queries.passing_documents,
+            prepare=False,
+            **filters.document_parameters(),
+        )
+        source_hashes = [one.source_hash for one in documents]
+        at_most = sum(one.chunk_count for one in documents)
         if not source_hashes:
             return Scope(chunk_ids=[], is_everything=False)
     parameters = {
@@ -184,10 +204,10 @@ def resolve(
         return Scope(parameters, is_everything=False)
     by_metadata = is_restricted and parameters["metadata"] is not None
     statement = queries.passing_visible_chunks if by_metadata else queries.passing_chunks
-    rows = connection.execute(
-        statement.sql, {**parameters, "limit": SELECTIVE + 1}, prepare=False
-    ).fetchall()
-    chunk_ids = sorted(chunk_id for chunk_id, passes in rows if passes)
+    rows = records(
+        connection, PassingChunk, statement, prepare=False, **parameters, limit=SELECTIVE + 1
+    )
+    chunk_ids = sorted(row.chunk_id for row in rows if row.passes)
     few = len(rows) <= SELECTIVE
     return Scope(parameters, chunk_ids if few else None, is_everything=False)
 

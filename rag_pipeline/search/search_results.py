@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_pipeline.search.legs.corrections import Correction
-from rag_pipeline.search.ranking.fusion import FusedHit, ScoreDetail
+from rag_pipeline.search.ranking.fusion import ScoreDetail
 
 
 @dataclass(frozen=True)
@@ -75,38 +75,3 @@ class SearchResponse:
     """Mistyped words, and what was searched for in their stead."""
     feedback: Sequence[str] = ()
     """Words of the best results that were searched for, too, as the query's own found little."""
-
-
-@dataclass(frozen=True)
-class FoundChunk:
-    """A row of the statement `found_chunks`."""
-
-    chunk_id: int
-    source_hash: str
-    uri: str
-    title: str | None
-    chunk_index: int
-    kind: str
-    breadcrumb_trail: str
-    content: str
-    page_start: int
-    page_end: int
-    regions: list[dict[str, float]]
-    language: str
-    metadata: dict[str, Any]
-    parent_index: int | None
-    tags: list[str]
-    updated_at: datetime
-
-
-def to_result(hit: FusedHit, row: FoundChunk) -> SearchResult:
-    """Return the result of a hit; `row` is its chunk."""
-    return SearchResult(
-        chunk_id=hit.chunk_id,
-        score=hit.score,
-        text_score=hit.raw_scores.get("text"),
-        vector_score=hit.raw_scores.get("vector"),
-        details=hit.details,
-        source_path=row.uri,
-        **{name: value for name, value in vars(row).items() if name not in ("chunk_id", "uri")},
-    )

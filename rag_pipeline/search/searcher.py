@@ -10,8 +10,6 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search.asked_query import AskedQuery
 from rag_pipeline.search.filters import EVERYTHING, Filters, Scope, resolve
@@ -23,28 +21,19 @@ from rag_pipeline.search.legs.feedback_leg import (
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, text_leg
 from rag_pipeline.search.legs.vector_leg import vector_leg
 from rag_pipeline.search.ranking.fusion import FusedHit, LegHit, fuse
-from rag_pipeline.search.ranking.relevance import relevance
 from rag_pipeline.search.ranking.reranker import rerank
 from rag_pipeline.search.ranking.result_context import expand as expand_results
 from rag_pipeline.search.ranking.result_pages import ranked_pages
 from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
+from rag_pipeline.search.result_reading import read_results, read_vectors
 from rag_pipeline.search.search_request import SearchRequest
-from rag_pipeline.search.search_results import (
-    FoundChunk,
-    SearchResponse,
-    SearchResult,
-    to_result,
-)
+from rag_pipeline.search.search_results import SearchResponse, SearchResult
 from rag_pipeline.search.search_run import SearchRun
 from rag_pipeline.search.search_space import SpaceEmbedders, space_to_search
 from rag_pipeline.search.sql_statements import RecordedDatabase, Statement
 from rag_pipeline.search.visibility import posting_buckets, visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.named_queries import queries, records
-
-_POOL = 4
-"""Results looked at for each one returned, where some are left out for being alike or weak."""
 
 
 class Searcher:
@@ -128,7 +117,8 @@ class Searcher:
         legs = self._run_legs(run)
         start = time.perf_counter()
         fused = self._with_feedback(run, legs, _fused(legs, run.weights, run.settings))
-        fetched = self._fetch(fused[: run.pool_size], run)
+        with self._database.connection() as connection:
+            fetched = read_results(connection, fused[: run.pool_size], run)
         least = run.settings.relevance_threshold
         results = [one for one in fetched if one.relevance >= least] if least else fetched
         run.weak = len(fetched) - len(results)
@@ -155,7 +145,9 @@ class Searcher:
             notes += [failure] if failure else []
             groups = [[one for one in reranked if owners[one.chunk_id] is run] for run in runs]
         if settings.selection == "mmr":
-            vectors = self._vectors([one.chunk_id for one in itertools.chain(*groups)])
+            with self._database.connection() as connection:
+                space = space_to_search(connection, self._space_name)
+                vectors = read_vectors(connection, space, itertools.chain(*groups))
             groups = [
                 maximal_marginal_relevance(group, vectors, settings.limit, settings.mmr_lambda)
                 for group in groups
@@ -269,44 +261,6 @@ class Searcher:
         run.seconds["embed"] = embedded - start
         run.seconds["vector"] = time.perf_counter() - embedded
         return hits
-
-    def _fetch(self, fused: list[FusedHit], run: SearchRun) -> list[SearchResult]:
-        """Read all chunks in one round trip, in the fused order."""
-        if not fused:
-            return []
-        with self._database.connection() as connection:
-            rows = records(
-                connection,
-                FoundChunk,
-                queries.found_chunks,
-                chunk_ids=[hit.chunk_id for hit in fused],
-            )
-            by_id = {row.chunk_id: row for row in rows}
-        # A chunk may have been replaced since its leg found it.
-        found = [to_result(hit, by_id[hit.chunk_id]) for hit in fused if hit.chunk_id in by_id]
-        return [
-            replace(
-                one,
-                relevance=relevance(
-                    one.text_score,
-                    run.similarities.get(one.chunk_id, one.vector_score),
-                    one.details,
-                    run.settings.relevance,
-                    run.settings.clauses,
-                    tags=one.tags,
-                    updated_at=one.updated_at,
-                ),
-            )
-            for one in found
-        ]
-
-    def _vectors(self, chunk_ids: list[int]) -> dict[int, np.ndarray[Any, Any]]:
-        with self._database.connection() as connection:
-            space = space_to_search(connection, self._space_name)
-            if space is None:
-                return {}
-            rows = queries.found_vectors(connection, space_id=space.space_id, chunk_ids=chunk_ids)
-            return {chunk_id: vector.to_numpy() for chunk_id, vector in rows}
 
 
 def _fused(

@@ -34,7 +34,7 @@ ORDER BY chunk_index;
 
 -- name: list_trails(source_hash)
 -- Key (source_hash, chunk_index) of chunk.
-SELECT chunk_index, breadcrumb_trail, page_start, page_end
+SELECT chunk_index, breadcrumb_trail, page_start
 FROM chunk
 WHERE source_hash = :source_hash
 ORDER BY chunk_index;

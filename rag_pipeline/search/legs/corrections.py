@@ -19,6 +19,7 @@ from psycopg.rows import TupleRow
 from rag_pipeline.analysis import query_weights
 from rag_pipeline.analysis.stemming import fold_accents
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
+from rag_pipeline.search.legs.lexeme_frequencies import frequencies_of
 from rag_pipeline.store.named_queries import queries
 
 MAX_WORDS = 8
@@ -112,7 +113,9 @@ def _shortest(lexeme: str, is_code: bool) -> int:
 
 
 def _suggestions(connection: Connection[TupleRow], word: DoubtfulWord) -> list[str]:
-    near = dict(queries.lexeme_frequencies(connection, lexemes=sorted(one_edit_away(word.lexeme))))
+    near = frequencies_of(
+        connection, queries.lexeme_frequencies, lexemes=sorted(one_edit_away(word.lexeme))
+    )
     found = sorted(near, key=lambda one: (-_likelihood(word.lexeme, one, near[one]), one))
     if word.is_known:
         return found
@@ -124,8 +127,13 @@ def _suggestions(connection: Connection[TupleRow], word: DoubtfulWord) -> list[s
 
 
 def _completions(connection: Connection[TupleRow], beginning: str) -> list[str]:
-    rows = queries.lexemes_beginning(connection, low=beginning, high=beginning + _LAST_CHARACTER)
-    frequencies = {lexeme: frequency for lexeme, frequency in rows if lexeme != beginning}
+    frequencies = frequencies_of(
+        connection,
+        queries.lexemes_beginning,
+        low=beginning,
+        high=beginning + _LAST_CHARACTER,
+    )
+    frequencies.pop(beginning, None)
     return sorted(frequencies, key=lambda one: (len(one), -frequencies[one], one))
 
 
@@ -133,13 +141,15 @@ def _two_edits_away(connection: Connection[TupleRow], word: str) -> list[str]:
     connection.execute(
         "SELECT set_config('pg_trgm.similarity_threshold', %s, true)", (_TRIGRAM_THRESHOLD,)
     )
-    rows = list(
-        queries.similar_lexemes(
-            connection, word=word, shortest=len(word) - 2, longest=len(word) + 2
-        )
+    similar = frequencies_of(
+        connection,
+        queries.similar_lexemes,
+        word=word,
+        shortest=len(word) - 2,
+        longest=len(word) + 2,
     )
-    near = {lexeme: frequency for lexeme, frequency in rows if distance(word, lexeme) <= 2}
-    return sorted(near, key=lambda one: (-_likelihood(word, one, near[one]), one))
+    near = [lexeme for lexeme in similar if distance(word, lexeme) <= 2]
+    return sorted(near, key=lambda one: (-_likelihood(word, one, similar[one]), one))
 
 
 def _likelihood(typed: str, meant: str, frequency: int) -> float:

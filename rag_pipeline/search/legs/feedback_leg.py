@@ -19,7 +19,7 @@ from rag_pipeline.search.legs.postings import inverse_frequency
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound
 from rag_pipeline.search.legs.word_search import Words, WordSearch
 from rag_pipeline.search.ranking.fusion import LegHit
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 
 SURE_WITHOUT_FILTER = 0.1
 """From where a search of everything, or of more chunks than a filter lists, asks for no feedback.
@@ -43,6 +43,15 @@ class FeedbackFound:
     words: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class SharedLexeme:
+    """A lexeme of several chunks and the sum of their scores: a row of `shared_lexemes`."""
+
+    lexeme: str
+    score: float
+    document_frequency: int
+
+
 def fading(found: TextFound) -> float:
     """Return how much feedback counts: 1 where no word was found, 0 where the words are sure."""
     if found.searched is None:
@@ -64,14 +73,18 @@ def feedback_leg(
         return FeedbackFound()
     values: dict[str, float] = {}
     frequencies: dict[str, int] = {}
-    for lexeme, score, frequency in queries.shared_lexemes(
+    rows = records(
         connection,
+        SharedLexeme,
+        queries.shared_lexemes,
         chunk_ids=list(best),
         scores=list(best.values()),
         least=2 if len(best) >= _MANY else 1,
-    ):
-        frequencies[lexeme] = int(frequency)
-        values[lexeme] = score * inverse_frequency(searched.corpus.chunk_count, int(frequency))
+    )
+    for row in rows:
+        frequencies[row.lexeme] = row.document_frequency
+        idf = inverse_frequency(searched.corpus.chunk_count, row.document_frequency)
+        values[row.lexeme] = row.score * idf
     words, factors = heaviest(values, found.asked, searched.languages)
     if not factors:
         return FeedbackFound()

@@ -18,7 +18,7 @@ from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import name_query_words
 from rag_pipeline.search.legs.postings import BUCKET_BITS, Corpus, inverse_frequency
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 
 MAX_FILES = 200
 """A word in more names than this names no file."""
@@ -27,8 +27,6 @@ MAX_CHUNKS = 20_000
 equally well, all or none."""
 MOST_OF_TEXT = 2.0
 """Inverse document frequency of a word in names, at most so many times that in texts."""
-
-__all__ = ["NamedChunks", "named_chunks"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,23 @@ class NamedChunks:
         found = np.searchsorted(self.chunk_ids, chunk_ids).clip(max=len(self.chunk_ids) - 1)
         given = np.where(self.chunk_ids[found] == chunk_ids, self.scores[found], 0.0)
         return given.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class NamedDocument:
+    """A document that has a lexeme in the name of its file: a row of `named_documents`."""
+
+    lexeme: str
+    source_hash: str
+    chunk_count: int
+
+
+@dataclass(frozen=True)
+class FileChunks:
+    """The chunks of a document: a row of the statement `chunks_of`."""
+
+    source_hash: str
+    chunk_ids: list[int]
 
 
 def named_chunks(
@@ -68,12 +83,12 @@ def named_chunks(
         chosen += hashes
     if not chosen:
         return None
-    rows = list(queries.chunks_of(connection, source_hashes=chosen))
+    rows = records(connection, FileChunks, queries.chunks_of, source_hashes=chosen)
     if not rows:  # deleted meanwhile
         return None
-    chunk_ids = np.concatenate([np.asarray(ids, dtype=np.int64) for _, ids in rows])
-    given = np.asarray([scores[source_hash] for source_hash, _ in rows], dtype=np.float32)
-    by_chunk = np.repeat(given, [len(ids) for _, ids in rows])
+    chunk_ids = np.concatenate([np.asarray(row.chunk_ids, dtype=np.int64) for row in rows])
+    given = np.asarray([scores[row.source_hash] for row in rows], dtype=np.float32)
+    by_chunk = np.repeat(given, [len(row.chunk_ids) for row in rows])
     # A chunk may have landed in a new bucket since the corpus was counted.
     known = np.flatnonzero(np.isin(chunk_ids >> BUCKET_BITS, corpus.buckets))
     if not len(known):
@@ -92,10 +107,11 @@ def _named_files(
     """Return by source hash what the names of its files give, and how many chunks it has."""
     words = name_query_words(query, languages)
     files: dict[str, dict[str, int]] = {}
-    for lexeme, source_hash, chunk_count in queries.named_documents(
-        connection, lexemes=list(words), most=MAX_FILES
-    ):
-        files.setdefault(lexeme, {})[source_hash] = chunk_count
+    rows = records(
+        connection, NamedDocument, queries.named_documents, lexemes=list(words), most=MAX_FILES
+    )
+    for row in rows:
+        files.setdefault(row.lexeme, {})[row.source_hash] = row.chunk_count
     scores: dict[str, float] = {}
     counts: dict[str, int] = {}
     for lexeme, found in files.items():

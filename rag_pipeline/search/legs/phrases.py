@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_pipeline.analysis import analyze, count_positions
+from rag_pipeline.analysis import analyze
 from rag_pipeline.analysis.text_tokens import CONNECTORS
 
 MAX_POSITIONS = 32
@@ -70,11 +70,6 @@ def quoted(lexeme: str) -> str:
     """
     escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
     return f"'{escaped}'"
-
-
-def trail_positions(trail: str, language: str) -> int:
-    """Return how many of a chunk's first positions are its breadcrumb trail's."""
-    return count_positions(trail, language)
 
 
 def _segment(lexemes: Sequence[str]) -> str:

@@ -7,9 +7,8 @@ there or not, and BM25 is taken as a part of the most that the query's words cou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
@@ -17,6 +16,7 @@ from psycopg.rows import TupleRow
 from rag_pipeline.analysis import query_weights
 from rag_pipeline.search.filters import EVERYTHING, Scope
 from rag_pipeline.search.legs.corrections import Correction, correct
+from rag_pipeline.search.legs.lexeme_frequencies import frequencies_of
 from rag_pipeline.search.legs.named_files import named_chunks
 from rag_pipeline.search.legs.phrases import Phrase
 from rag_pipeline.search.legs.postings import Corpus, inverse_frequency
@@ -68,7 +68,7 @@ def text_leg(
     languages = [language for (language,) in queries.corpus_languages(connection)]
     phrase = Phrase.of(query)
     weights = query_weights(query, languages)
-    wanted = dict.fromkeys([*weights, *(phrase.lexemes if phrase else ())])
+    wanted = {*weights, *(phrase.lexemes if phrase else ())}
     frequencies = _frequencies(connection, wanted)
     words = _words(weights, frequencies, corpus)
     corrections: list[Correction] = []
@@ -97,9 +97,8 @@ def text_leg(
     )
 
 
-def _frequencies(connection: Connection[TupleRow], lexemes: Mapping[str, Any]) -> dict[str, int]:
-    rows = queries.document_frequencies(connection, lexemes=sorted(lexemes))
-    return {lexeme: int(count) for lexeme, count in rows}
+def _frequencies(connection: Connection[TupleRow], lexemes: Iterable[str]) -> dict[str, int]:
+    return frequencies_of(connection, queries.document_frequencies, lexemes=sorted(lexemes))
 
 
 def _words(weights: Mapping[str, float], frequencies: dict[str, int], corpus: Corpus) -> Words:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pgvector import HalfVector
 from psycopg import Connection, sql
-from psycopg.rows import TupleRow
+from psycopg.rows import TupleRow, class_row
 
 from rag_pipeline.search.filters import EVERYTHING, Scope
 from rag_pipeline.search.ranking.fusion import LegHit
@@ -22,6 +23,14 @@ EF_SEARCH = 200
 whole neighbourhood of one query in sixty, 200 of none, in about the same time (docs/search.md)."""
 MAX_SCANNED = 60_000
 """Rows that a filtered scan goes on for; if too few of them pass, the answer is found exactly."""
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A chunk and its cosine similarity: a row of the statements `vector_…`."""
+
+    chunk_id: int
+    similarity: float
 
 
 def vector_leg(
@@ -84,7 +93,8 @@ def _hits(
 ) -> list[LegHit]:
     composed = sql.SQL(statement).format(dimensions=sql.Literal(space.dimensions))
     # Not prepared: a plan that serves every filter serves none.
-    rows = connection.execute(composed, parameters, prepare=False).fetchall()
-    hits = [LegHit(chunk_id, float(similarity)) for chunk_id, similarity in rows]
+    with connection.cursor(row_factory=class_row(Neighbour)) as cursor:
+        rows = cursor.execute(composed, parameters, prepare=False).fetchall()
+    hits = [LegHit(row.chunk_id, row.similarity) for row in rows]
     # A relaxed scan gives its rows nearly in order.
     return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))
