@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from rag_pipeline.answering.answer import Answer, Status, not_found, not_found_text
 from rag_pipeline.answering.answer_context import ContextChunk, select_context
@@ -21,8 +21,10 @@ from rag_pipeline.answering.prompt import (
     standalone_messages,
 )
 from rag_pipeline.chat import ChatModel, ChatReply, ChatStream, Message
+from rag_pipeline.chat.messages import Role
 from rag_pipeline.errors import RagError, SettingsError, StoreError
 from rag_pipeline.search import Searcher, SearchRequest, SearchResponse
+from rag_pipeline.search.search_request import SearchOptions
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.usage_table import record_query
@@ -63,7 +65,9 @@ class Answerer:
         # Those of a searcher that knows the databases of relational sources.
         self._databases: Databases | None = getattr(searcher, "databases", None)
 
-    def ask(self, question: str, *, history: Sequence[Turn] = (), **search: Any) -> Answer:
+    def ask(
+        self, question: str, *, history: Sequence[Turn] = (), **search: Unpack[SearchOptions]
+    ) -> Answer:
         """Answer a question; `search` are options of `SearchRequest` (weights, filters).
 
         Raises `ProviderError` where the chat model refuses every question, `ChatError` where it
@@ -74,7 +78,9 @@ class Answerer:
             pass
         return stream.answer
 
-    def stream(self, question: str, *, history: Sequence[Turn] = (), **search: Any) -> AnswerStream:
+    def stream(
+        self, question: str, *, history: Sequence[Turn] = (), **search: Unpack[SearchOptions]
+    ) -> AnswerStream:
         """Answer a question, the text as it comes. Raises like `ask`, while it is read."""
         return AnswerStream(self._answer(question, history, search, streamed=True))
 
@@ -89,7 +95,7 @@ class Answerer:
         self,
         question: str,
         history: Sequence[Turn],
-        search: Mapping[str, Any],
+        search: SearchOptions,
         *,
         streamed: bool,
     ) -> Generator[str, None, Answer]:
@@ -240,12 +246,12 @@ def _shown(stream: ChatStream, question: str) -> Iterator[str]:
 
 def _message(turn: Turn) -> Message:
     """Return a turn as a message. Raises `RagError` for a role that no turn has."""
-    if isinstance(turn, Mapping):
-        turn = Message(cast(Any, turn.get("role", "")), turn.get("content", ""))
-    elif not isinstance(turn, Message):
-        turn = Message(cast(Any, turn[0]), turn[1])
-    if turn.role not in ("user", "assistant"):
-        raise RagError(
-            f"a turn of the history has the role {turn.role!r}", hint="use user or assistant"
-        )
-    return turn
+    if isinstance(turn, Message):
+        role, content = str(turn.role), turn.content
+    elif isinstance(turn, Mapping):
+        role, content = turn.get("role", ""), turn.get("content", "")
+    else:
+        role, content = turn
+    if role not in ("user", "assistant"):
+        raise RagError(f"a turn of the history has the role {role!r}", hint="use user or assistant")
+    return Message(cast(Role, role), content)

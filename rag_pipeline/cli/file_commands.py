@@ -12,6 +12,10 @@ from rag_pipeline.console.terminal import out, print_error, print_json, safe
 from rag_pipeline.errors import DocumentError, SettingsError
 from rag_pipeline.settings import Settings, StrategyName
 
+HtmlOption = Annotated[
+    Path | None, typer.Option(help="Write a page with pictures, boxes, text, outline and chunks.")
+]
+
 
 @app.command()
 def inspect(
@@ -29,17 +33,14 @@ def inspect(
     out: Annotated[
         Path | None, typer.Option(file_okay=False, help="Write NAME.json and NAME.md there.")
     ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(help="Write a page to look at: pictures, boxes, text, outline, chunks."),
-    ] = None,
+    html: HtmlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what the parser and the rules make of files; needs no database.
 
     Example: rag inspect manual.pdf --html manual.html
     """
-    from rag_pipeline.inspection import file_inspection as inspection
+    from rag_pipeline.inspection import file_inspection
 
     settings = Settings.load()
     if ignore_outline:
@@ -57,19 +58,19 @@ def inspect(
             if html is not None:
                 _write_page(file, settings, html)
                 continue
-            found = inspection.inspect_file(file, settings, keep_furniture=keep_furniture)
+            found = file_inspection.inspect_file(file, settings, keep_furniture=keep_furniture)
         except DocumentError as error:
             print_error(str(error))
             failed = True
             continue
         if out is not None:
-            inspection.write_inspection(found, out)
+            file_inspection.write_inspection(found, out)
         elif as_json:
             results.append(found.as_json())
         elif markdown:
             typer.echo(found.markdown, nl=False)
         else:
-            inspection.print_inspection(found, explain)
+            file_inspection.print_inspection(found, explain)
     if as_json and results:
         print_json(results[0] if len(files) == 1 else results)
     if failed:
@@ -77,10 +78,10 @@ def inspect(
 
 
 def _write_page(file: Path, settings: Settings, html: Path) -> None:
-    from rag_pipeline.inspection import html_page as inspection_page
+    from rag_pipeline.inspection.html_page import write_inspection_page
 
     target = html / f"{file.name}.html" if html.is_dir() else html
-    size = inspection_page.write_inspection_page(file, settings, target)
+    size = write_inspection_page(file, settings, target)
     shown = f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.0f} kB"
     out.print(f"{safe(target)} [dim]{shown}[/]")
 
@@ -100,14 +101,14 @@ def chunk(
 
     Example: rag chunk manual.pdf --strategy recursive
     """
-    from rag_pipeline.inspection import chunk_listing as chunks
+    from rag_pipeline.inspection.chunk_listing import chunk_file, print_chunking
 
     settings = Settings.load()
     chosen = {"strategy": strategy, "target_tokens": target_tokens}
     update = {name: value for name, value in chosen.items() if value is not None}
     chunking = settings.chunking.model_copy(update=update)
-    found = chunks.chunk_file(file, settings.model_copy(update={"chunking": chunking}))
+    found = chunk_file(file, settings.model_copy(update={"chunking": chunking}))
     if as_json:
         print_json(found.as_json())
     else:
-        chunks.print_chunking(found)
+        print_chunking(found)

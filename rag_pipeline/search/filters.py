@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from rag_pipeline.errors import SettingsError
 from rag_pipeline.store.named_queries import queries, records
 from rag_pipeline.text import storable
 
+_SINGLE = ("first_page", "last_page", "ingested_from", "ingested_before")
 SELECTIVE = 20_000
 """Filters that pass at most so many chunks are listed first, and both legs look at these only: an
 exact scan of 20,000 vectors is about as dear as an index scan that has to skip most of the graph,
@@ -95,6 +96,24 @@ class Filters:
     ingested_before: datetime | None = None
     metadata: Sequence[MetadataFilter] = ()
 
+    @classmethod
+    def of(cls, given: Filtered | None) -> Filters:
+        """Return filters given as a mapping: fields of `Filters`, else keys of the metadata.
+
+        A metadata key's value is one value, or a list of which any matches.
+        """
+        if isinstance(given, Filters):
+            return given
+        names = {one.name for one in fields(cls)} - {"metadata"}
+        known: dict[str, Any] = {}
+        metadata = []
+        for key, value in (given or {}).items():
+            if key in names:
+                known[key] = value if key in _SINGLE else listed(value)
+            else:
+                metadata.append(MetadataFilter(key, listed(value)))
+        return cls(**known, metadata=tuple(metadata))
+
     @property
     def concern_documents(self) -> bool:
         """Whether whole documents are left out."""
@@ -127,6 +146,17 @@ class Filters:
             "ingested_from": self.ingested_from,
             "ingested_before": self.ingested_before,
         }
+
+
+Filtered = Filters | Mapping[str, Any]
+"""`Filters`, or a mapping: its fields by name; any other key is one of the chunks' metadata."""
+
+
+def listed(value: Any) -> tuple[Any, ...]:
+    """Return one value or several as a tuple; None is none."""
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TypedDict, Unpack
 
 from rag_pipeline.errors import RagError
 from rag_pipeline.search.filters import Filters
 from rag_pipeline.settings import ResultExpansion, ResultSelection, SearchSettings
+
+
+class RankingOptions(TypedDict, total=False):
+    """Options of `SearchRequest` that say how results are ranked and chosen."""
+
+    weights: Mapping[str, float] | None
+    relevance_threshold: float | None
+    selection: ResultSelection | None
+    mmr_lambda: float | None
+    duplicate_similarity: float | None
+    expand: ResultExpansion | None
+
+
+class SearchOptions(RankingOptions, total=False):
+    """All options of `SearchRequest`, as keyword arguments."""
+
+    limit: int | None
+    filters: Filters
 
 
 @dataclass(frozen=True)
@@ -29,7 +47,7 @@ class SearchRequest:
     expand: ResultExpansion | None = None
 
     @classmethod
-    def of(cls, query: str | SearchRequest, **options: Any) -> SearchRequest:
+    def of(cls, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> SearchRequest:
         """Return a request for a query, or one with some options replaced.
 
         Options that are None stay as they are. Raises `RagError` for an unknown option.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search.asked_query import AskedQuery
@@ -26,7 +26,7 @@ from rag_pipeline.search.ranking.result_context import expand as expand_results
 from rag_pipeline.search.ranking.result_pages import ranked_pages
 from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
 from rag_pipeline.search.result_reading import read_results, read_vectors
-from rag_pipeline.search.search_request import SearchRequest
+from rag_pipeline.search.search_request import SearchOptions, SearchRequest
 from rag_pipeline.search.search_results import SearchResponse, SearchResult
 from rag_pipeline.search.search_run import SearchRun
 from rag_pipeline.search.search_space import SpaceEmbedders, space_to_search
@@ -70,7 +70,9 @@ class Searcher:
         with self._database.connection() as connection:
             return self._embedders.of(space_to_search(connection, self._space_name))
 
-    def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
+    def search(
+        self, query: str | SearchRequest, **options: Unpack[SearchOptions]
+    ) -> SearchResponse:
         """Return the best chunks for a request, or for a query with options of `SearchRequest`.
 
         No query is an error; an empty one finds nothing. If nothing is found, the notes say why.
@@ -81,7 +83,9 @@ class Searcher:
             return SearchResponse(request.query, [], notes=["the query is empty"])
         return self._answer(request, asked)
 
-    def statements(self, query: str | SearchRequest, **options: Any) -> list[Statement]:
+    def statements(
+        self, query: str | SearchRequest, **options: Unpack[SearchOptions]
+    ) -> list[Statement]:
         """Run a search and return the statements that it sent, in the order they were sent."""
         other = copy(self)
         other._database = recorded = RecordedDatabase(self._database)

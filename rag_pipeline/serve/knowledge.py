@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.answering import Answer, AnswerStream
+from rag_pipeline.answering import Answer, AnswerStream, Turn
 from rag_pipeline.frames import TRAIL_SEPARATOR
 from rag_pipeline.serve import reply_models as replies
 from rag_pipeline.serve.marking import Marker
@@ -66,14 +65,6 @@ class StoredDocument:
         return any(uri.lower().endswith(".pdf") for uri in self.uris)
 
 
-@dataclass(frozen=True)
-class ChunkPlace:
-    """Where a chunk stands: a row of the statement `locate_chunk`."""
-
-    source_hash: str
-    chunk_index: int
-
-
 class Knowledge:
     """A reader's knowledge base. Safe to share between threads."""
 
@@ -112,13 +103,17 @@ class Knowledge:
 
     def ask(self, request: AskRequest) -> replies.AnswerReply:
         """Answer a question. Raises `ProviderError` and `ChatError`."""
-        answer = self.system.ask(request.question, **_asking(request))
+        answer = self.system.ask(
+            request.question, filters=request.filters.as_filters(), history=_history(request)
+        )
         return self._answer_reply(answer)
 
     def stream(self, request: AskRequest) -> Iterator[str | replies.AnswerReply]:
         """Yield an answer piece by piece, and the whole answer last."""
         stream: AnswerStream
-        with self.system.stream(request.question, **_asking(request)) as stream:
+        with self.system.stream(
+            request.question, filters=request.filters.as_filters(), history=_history(request)
+        ) as stream:
             yield from stream
             yield self._answer_reply(stream.answer)
 
@@ -159,8 +154,11 @@ class Knowledge:
         document = self.find(wanted)
         with self.system.database.connection() as connection:
             trails = _trails(connection, document)
-            places = records(connection, ChunkPlace, queries.locate_chunk, chunk_id=chunk_id)
-            place = places[0] if places else None
+            first: int | None = 0
+            if chunk_id:
+                first = queries.locate_chunk(
+                    connection, source_hash=document.source_hash, chunk_id=chunk_id
+                )
             indexes = chunks_under(trails, section) if section else [o.chunk_index for o in trails]
             if section and not indexes:
                 saying = queries.chunks_saying(
@@ -169,10 +167,9 @@ class Knowledge:
                     words=section.split(TRAIL_SEPARATOR)[-1],
                 )
                 indexes = [index for (index,) in saying]
-        if chunk_id and (place is None or place.source_hash != document.source_hash):
+        if first is None:
             raise ProblemError(404, "the document has no such chunk", "search for one")
-        if place is not None:
-            indexes = [index for index in indexes if index >= place.chunk_index]
+        indexes = [index for index in indexes if index >= first]
         if not indexes:
             raise ProblemError(404, "the document has no such section", "see its outline")
         return self._section(document, indexes, section or document.title or document.name)
@@ -276,11 +273,8 @@ def _trails(connection: Connection[TupleRow], document: StoredDocument) -> list[
     return records(connection, ChunkTrail, queries.list_trails, source_hash=document.source_hash)
 
 
-def _asking(request: AskRequest) -> dict[str, Any]:
-    return {
-        "filters": request.filters.as_filters(),
-        "history": [(turn.role, turn.content) for turn in request.history],
-    }
+def _history(request: AskRequest) -> list[Turn]:
+    return [(turn.role, turn.content) for turn in request.history]
 
 
 def _document_reply(row: DocumentRow, tags: list[str]) -> replies.DocumentReply:
