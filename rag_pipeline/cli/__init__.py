@@ -1,4 +1,4 @@
-"""The command `rag`: sync, search, ask, inspect, and looking after the store.
+"""The command `rag`: sync, search, ask, inspect, and maintain the store.
 
 Heavy libraries are imported inside the commands that use them, so that `rag search` starts fast.
 """

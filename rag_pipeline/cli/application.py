@@ -1,4 +1,4 @@
-"""What every command shares: the application, its options, exit statuses, and the open database."""
+"""Shared by all commands: the application, options, exit statuses, and access to the database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
     name="rag",
-    help="Technical documents to a searchable Postgres knowledge base.",
+    help="Turns technical documents into a searchable Postgres knowledge base.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -35,7 +35,7 @@ app = typer.Typer(
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", "-n", min=1, max=1000, help="Results; default: the setting."),
+    typer.Option("--limit", "-n", min=1, max=1000, help="Number of results; default: the setting."),
 ]
 
 
@@ -44,8 +44,8 @@ AsOption = Annotated[
     typer.Option(
         "--as",
         metavar="PRINCIPAL",
-        help="Only what this principal may read, such as user:kim. Give it more than once for the "
-        "groups of a user. Default: everything, or as [security] says.",
+        help="Only what this principal may read, such as user:kim; repeat it for a user's groups. "
+        "Default: everything, or as [security] says.",
     ),
 ]
 SpaceOption = Annotated[
@@ -87,7 +87,7 @@ def make_filters(
     before: datetime | None,
     where: list[str] | None,
 ) -> Filters:
-    """Return the filters that the options of a command describe. Raises `SettingsError`."""
+    """Return the filters given by the options of a command. Raises `SettingsError`."""
     from rag_pipeline.search import Filters, MetadataFilter
 
     first_page, last_page = _page_range(pages)
@@ -110,7 +110,7 @@ def _page_range(text: str | None) -> tuple[int | None, int | None]:
         return None, None
     match = re.fullmatch(r"(\d+)|(\d*)-(\d*)", text.strip())
     if not match or text.strip() == "-":
-        raise SettingsError(f"{text!r} is not a range of pages", hint="write 12, 3-9 or 40-")
+        raise SettingsError(f"{text!r} is not a page range", hint="write 12, 3-9 or 40-")
     if match[1]:
         return int(match[1]), int(match[1])
     return int(match[2]) if match[2] else None, int(match[3]) if match[3] else None
@@ -126,7 +126,7 @@ def main() -> None:
     except BaseException as error:
         # Dagster turns an interrupt into an error of its own.
         if isinstance(error, KeyboardInterrupt) or "Interrupted" in type(error).__name__:
-            typer.echo("interrupted; what has landed stays, `rag sync` does the rest", err=True)
+            typer.echo("interrupted; finished documents stay, `rag sync` does the rest", err=True)
             raise SystemExit(EXIT_INTERRUPTED) from None
         raise
 
@@ -142,13 +142,13 @@ def _main(
 
 @contextmanager
 def open_readers(principals: list[str] | None) -> Iterator[tuple[Settings, Database]]:
-    """Lend the settings and the database as these principals see it (`--as`)."""
+    """Yield the settings and the database as these principals see it (`--as`)."""
     with open_database() as (settings, database):
         yield settings, database.for_readers(principals)
 
 
 def enter_project() -> Settings:
-    """Return the settings; relative paths are the project folder's from now on."""
+    """Return the settings and change to the project folder, where relative paths begin."""
     settings = Settings.load()
     os.chdir(settings.project_dir)
     return settings
@@ -156,7 +156,7 @@ def enter_project() -> Settings:
 
 @contextmanager
 def open_database() -> Iterator[tuple[Settings, Database]]:
-    """Lend the settings and the migrated database; relative paths are the project folder's."""
+    """Yield the settings and the migrated database, in the project folder."""
     from rag_pipeline.store.database import Database
 
     settings = enter_project()

@@ -1,4 +1,4 @@
-"""The command that answers a question."""
+"""The command `rag ask`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from rag_pipeline.console.terminal import err, print_json, safe
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="A question in any language of the documents.")],
+    question: Annotated[str, typer.Argument(help="A question, in any language of the documents.")],
     extractive: Annotated[
         bool,
-        typer.Option("--extractive", help="Quote the documents even with a chat model."),
+        typer.Option("--extractive", help="Quote the documents even if a chat model is set."),
     ] = False,
     space: SpaceOption = None,
     source_type: SourceTypeOption = None,

@@ -1,4 +1,4 @@
-"""Commands that measure: eval, eval generate."""
+"""Commands that evaluate: `rag eval`, `rag eval generate`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXIT_BELOW_THRESHOLD = 3
 
 
 class _QuestionsOrCommand(TyperGroup):
-    """`rag eval FILE` measures; `rag eval generate` is a command of its own."""
+    """`rag eval FILE` runs an evaluation; `rag eval generate` is a command of its own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Name the command `run` if none is named."""

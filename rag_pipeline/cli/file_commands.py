@@ -1,4 +1,4 @@
-"""Commands that look at files without a database: inspect, chunk."""
+"""Commands that look at files without a database: `rag inspect`, `rag chunk`."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ HtmlOption = Annotated[
 def inspect(
     files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Documents.")],
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show for each block the rule that decided.")
+        bool, typer.Option("--explain", help="Show the rule that decided on each block.")
     ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print as Markdown.")] = False,
     keep_furniture: Annotated[
-        bool, typer.Option("--keep-furniture", help="Keep running heads and page numbers.")
+        bool, typer.Option("--keep-furniture", help="Keep running headers and page numbers.")
     ] = False,
     ignore_outline: Annotated[
-        bool, typer.Option("--ignore-outline", help="Do not use bookmarks as hints.")
+        bool, typer.Option("--ignore-outline", help="Ignore the file's bookmarks.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(file_okay=False, help="Write NAME.json and NAME.md there.")
+        Path | None,
+        typer.Option(file_okay=False, help="Folder for NAME.json and NAME.md."),
     ] = None,
     html: HtmlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the parser and the rules make of files; needs no database.
+    """Show what the parser and the rules make of files, without a database.
 
     Example: rag inspect manual.pdf --html manual.html
     """
@@ -48,9 +49,9 @@ def inspect(
         settings = settings.model_copy(update={"parsing": parsing})
     stems = [file.stem for file in files]
     if out is not None and len(set(stems)) < len(stems):
-        raise SettingsError("two files have the same name", hint="write them to two folders")
+        raise SettingsError("two files have the same name", hint="write them to different folders")
     if html is not None and len(files) > 1 and not html.is_dir():
-        raise SettingsError(f"{html} is one file", hint="name a folder for several documents")
+        raise SettingsError(f"{html} is one file", hint="give a folder for several documents")
     failed = False
     results: list[dict[str, Any]] = []
     for file in files:
@@ -90,14 +91,15 @@ def _write_page(file: Path, settings: Settings, html: Path) -> None:
 def chunk(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A document.")],
     strategy: Annotated[
-        StrategyName | None, typer.Option(help="The chunker; default: the setting.")
+        StrategyName | None, typer.Option(help="Chunking strategy; default: the setting.")
     ] = None,
     target_tokens: Annotated[
-        int | None, typer.Option(min=32, max=8192, help="Budget; default: the setting.")
+        int | None,
+        typer.Option(min=32, max=8192, help="Tokens per chunk; default: the setting."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the chunks of a file; needs no database.
+    """Show the chunks of a file, without a database.
 
     Example: rag chunk manual.pdf --strategy recursive
     """

@@ -26,13 +26,13 @@ relational_app = typer.Typer(help="Databases whose rows are indexed.", no_args_i
 app.add_typer(relational_app, name="relational")
 
 SourceArgument = Annotated[
-    str | None, typer.Argument(help="Name of a source in rag.toml; default: all of them.")
+    str | None, typer.Argument(help="Name of a source in rag.toml; default: all.")
 ]
 
 
 @relational_app.command("plan")
 def relational_plan(source: SourceArgument = None, as_json: JsonOption = False) -> None:
-    """Show the tree of tables that was found, and how many chunks it would make.
+    """Show the tree of tables that was found, and the number of chunks it would make.
 
     Example: rag relational plan
     """
@@ -85,13 +85,14 @@ def relational_sync(
     source: SourceArgument = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Delete the stored rows of a root table that is empty now."),
+        typer.Option("--force", help="Delete the stored rows of root tables that are now empty."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Index rows that are new or changed, and drop those that are gone; `rag sync` does it as well.
+    """Index new and changed rows and drop deleted ones; `rag sync` does this too.
 
-    A database that cannot be read fails alone, with exit status 2; what is stored of it stays.
+    If a database cannot be read, its stored rows stay, the others are synced, and the exit status
+    is 2.
 
     Example: rag relational sync
     """
@@ -120,12 +121,12 @@ def relational_sync(
 
 @relational_app.command("ask")
 def relational_ask(
-    question: Annotated[str, typer.Argument(help="A question for a count, sum, extreme or share.")],
-    source: Annotated[str | None, typer.Option(help="A source; default: each in turn.")] = None,
+    question: Annotated[str, typer.Argument(help="Asks for a count, sum, extreme or share.")],
+    source: Annotated[str | None, typer.Option(help="A source; default: all in turn.")] = None,
     principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute a number by SQL and show the SQL; what is not certain is not computed.
+    """Compute a number by SQL and show the SQL; uncertain questions are not answered.
 
     Example: rag relational ask "How many orders were placed in 1996?"
     """
@@ -148,7 +149,7 @@ def relational_ask(
     if answer.sql is not None:
         out.print(f"[dim]{safe(answer.sql)}[/]")
     if answer.method == "chat" and answer.is_computed:
-        err.print("the SQL was written by the chat model: read it before you rely on it")
+        err.print("the chat model wrote the SQL: read it before relying on the number")
 
 
 def _record(used: list[Usage]) -> None:
@@ -160,7 +161,7 @@ def _record(used: list[Usage]) -> None:
 
 
 def chosen_sources(settings: Settings, name: str | None) -> Sequence[RelationalSettings]:
-    """Return the sources of that name, by default all. Raises `SettingsError` for none."""
+    """Return the sources with a name, or all. Raises `SettingsError` if there are none."""
     known = settings.relational
     found = [source for source in known if name is None or source.name == name]
     if not found:

@@ -1,4 +1,4 @@
-"""The command that searches."""
+"""The command `rag search`."""
 
 from __future__ import annotations
 
@@ -45,11 +45,13 @@ MmrLambdaOption = Annotated[
 DuplicatesOption = Annotated[
     float | None,
     typer.Option(
-        min=0.01, max=1, help="Leave out near-duplicates from this similarity on; 1 = keep all."
+        min=0.01,
+        max=1,
+        help="Leave out results this similar to a better one; 1 = keep all.",
     ),
 ]
 ExpandOption = Annotated[
-    ResultExpansion | None, typer.Option(help="Add the section or the neighbours.")
+    ResultExpansion | None, typer.Option(help="Add the section or the neighbours of each result.")
 ]
 
 
@@ -112,7 +114,7 @@ def search(
 def _weights(
     settings: SearchSettings, text: float | None, vector: float | None
 ) -> dict[str, float]:
-    """Return the weights of the legs as given, by default the settings'."""
+    """Return the given weights of the legs; those not given are the settings'."""
     given = {"text": text, "vector": vector}
     weights: dict[str, float] = settings.weights.model_dump()
     weights |= {leg: weight for leg, weight in given.items() if weight is not None}

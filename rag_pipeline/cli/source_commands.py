@@ -1,4 +1,4 @@
-"""Commands for the folders that are kept in sync: `rag sources …`."""
+"""Commands for folders kept in sync: `rag sources …`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import typer
 from rag_pipeline.cli.application import JsonOption, app, open_database
 from rag_pipeline.console.terminal import out, print_json, safe
 
-sources_app = typer.Typer(help="The folders that are kept in sync.", no_args_is_help=True)
+sources_app = typer.Typer(help="Folders kept in sync.", no_args_is_help=True)
 app.add_typer(sources_app, name="sources")
 
 
 @sources_app.command("list")
 def sources_list(as_json: JsonOption = False) -> None:
-    """List the folders.
+    """List the folders kept in sync.
 
     Example: rag sources list
     """
@@ -33,7 +33,7 @@ def sources_list(as_json: JsonOption = False) -> None:
 
 @sources_app.command("remove")
 def sources_remove(
-    path: Annotated[str, typer.Argument(help="A source as `rag sources list` shows it.")],
+    path: Annotated[str, typer.Argument(help="A source as shown by `rag sources list`.")],
 ) -> None:
     """Forget a folder; the next sync removes its documents. Embeddings stay cached.
 

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from rag_pipeline.store.usage_table import UsageGroup
 
 spaces_app = typer.Typer(
-    help="The embedding spaces: one for each model, side by side.", no_args_is_help=True
+    help="Embedding spaces, one per model, side by side.", no_args_is_help=True
 )
 app.add_typer(spaces_app, name="spaces")
-NameArgument = Annotated[str, typer.Argument(help="A space as `rag spaces list` shows it.")]
+NameArgument = Annotated[str, typer.Argument(help="A space as shown by `rag spaces list`.")]
 
 
 @spaces_app.command("list")
 def spaces_list(as_json: JsonOption = False) -> None:
-    """List the spaces with how far each is built.
+    """List the spaces and how complete each is.
 
     Example: rag spaces list
     """
@@ -41,11 +41,11 @@ def spaces_list(as_json: JsonOption = False) -> None:
 
 @spaces_app.command("activate")
 def spaces_activate(name: NameArgument) -> None:
-    """Let searches use this space, and keep it so (pinned) until another one is activated.
+    """Make searches use this space (pinned) until another one is activated.
 
-    The space that the settings name is not pinned: the next change of the model takes over by
-    itself. A space that lacks vectors is refused: the documents without them would not be found by
-    meaning.
+    The space named by the settings is not pinned: the next change of the model takes over by
+    itself. A space that lacks vectors is refused, because searches by meaning would miss the
+    documents without them.
 
     Example: rag spaces activate local/multilingual-e5-small/384@1
     """
@@ -69,9 +69,9 @@ def spaces_activate(name: NameArgument) -> None:
 
 @spaces_app.command("drop")
 def spaces_drop(name: NameArgument) -> None:
-    """Delete a space with its vectors and its cache; the active one is refused.
+    """Delete a space with its vectors and cache; the active one is refused.
 
-    Embedding its texts again costs what it cost the first time.
+    Embedding its texts again costs as much as the first time.
 
     Example: rag spaces drop openai/text-embedding-3-small/1536@1
     """
@@ -85,8 +85,8 @@ def spaces_drop(name: NameArgument) -> None:
         row = _find(list_spaces(connection), name)
         if row.space.state == "active":
             raise SettingsError(
-                f"{row.space.name} is the space that searches use",
-                hint="activate another one first (`rag spaces activate NAME`)",
+                f"{row.space.name} is the active space",
+                hint="activate another one first: `rag spaces activate NAME`",
             )
         drop_space(connection, row.space.space_id)
     out.print(f"dropped: {safe(row.space.name)}, {row.vectors} vectors, {row.cached} cached texts")
@@ -95,14 +95,14 @@ def spaces_drop(name: NameArgument) -> None:
 @app.command()
 def cost(
     by: Annotated[
-        str, typer.Option("--by", help="How to group: provider, day (UTC) or source.")
+        str, typer.Option("--by", help="Group by provider, day (UTC) or source.")
     ] = "provider",
     days: Annotated[
-        int | None, typer.Option("--days", min=1, help="Only of the last days; default: all.")
+        int | None, typer.Option("--days", min=1, help="Only the last days; default: all.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what services were asked for, and what that is estimated to cost.
+    """Show the use of paid services and its estimated cost.
 
     Example: rag cost --by day --days 30
     """
@@ -122,7 +122,7 @@ def cost(
 
 
 def _find(spaces: list[SpaceRow], name: str) -> SpaceRow:
-    """Return the space of that name; without the version where only one has it."""
+    """Return the space with a name; the version may be left out if the rest is unique."""
     found = [row for row in spaces if name in (row.space.name, row.space.name.rsplit("@", 1)[0])]
     if len(found) == 1:
         return found[0]

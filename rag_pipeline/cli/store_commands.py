@@ -1,4 +1,4 @@
-"""Commands that look after the store: doctor, migrate, `rag db …`."""
+"""Commands that maintain the store: `rag doctor`, `rag migrate`, `rag db …`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ app.add_typer(database_app, name="db")
 
 @app.command()
 def doctor(as_json: JsonOption = False) -> None:
-    """Check everything that a sync and a search need, and say what to do about each fault.
+    """Check everything that syncs and searches need, and say how to fix each fault.
 
     Example: rag doctor
     """
@@ -35,7 +35,7 @@ def doctor(as_json: JsonOption = False) -> None:
 
 @app.command()
 def migrate(as_json: JsonOption = False) -> None:
-    """Bring the schema up to date (every command does so by itself) and list its versions.
+    """Bring the schema up to date, as every command does by itself, and list its versions.
 
     Example: rag migrate
     """
@@ -59,12 +59,12 @@ def database_stop() -> None:
     from rag_pipeline.store import embedded
 
     stopped = embedded.stop(Settings.load().data_path)
-    out.print("stopped" if stopped else "it was not running")
+    out.print("stopped" if stopped else "was not running")
 
 
 @database_app.command("url")
 def database_url() -> None:
-    """Print the database's URL (without a password), for psql and other tools.
+    """Print the database URL without its password, for psql and other tools.
 
     Example: psql "$(rag db url)"
     """

@@ -1,4 +1,4 @@
-"""Commands that bring the store up to date, and say what that takes: sync, plan, status, retry."""
+"""Commands that sync and show what is to be done: sync, plan, status, retry."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def sync(
     places: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PLACES", help="Folders, files or URLs (s3://…, https://…); none = all known."
+            metavar="PLACES", help="Folders, files or URLs (s3://…, https://…); default: all known."
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say for each document why it will be done.")
+        bool, typer.Option("--explain", help="Say why each document is processed.")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only say what would be done, sent and spent."),
+        typer.Option("--dry-run", help="Only show what would be done, sent and spent."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring the knowledge base up to date with the folders; only what changed is done again.
+    """Bring the knowledge base up to date with the folders; only changes are processed.
 
-    A folder given here is remembered: later syncs, the nightly one too, take it in. `--dry-run`
-    looks without writing or sending anything, and estimates the cost. Exit status 2 means that
-    documents are failed; `rag status` tells why.
+    A folder given here is remembered: later syncs, including the nightly one, cover it too.
+    `--dry-run` writes and sends nothing and estimates the cost. Exit status 2 means that documents
+    failed; `rag status` says why.
 
     Example: rag sync ~/manuals
     """
@@ -63,7 +63,7 @@ def sync(
 def _preview(
     settings: Settings, database: Database, roots: list[SourceRoot], explain: bool, as_json: bool
 ) -> None:
-    """Say what a sync would do and cost; nothing is written."""
+    """Show what a sync would do and cost; nothing is written."""
     from rag_pipeline.console.cost_output import print_dry_run, print_reasons
     from rag_pipeline.console.progress_bars import counting
     from rag_pipeline.sync.planning.dry_run import preview_sync
@@ -90,7 +90,7 @@ def run(
     *,
     explain: bool = False,
 ) -> None:
-    """Sync these roots (none = all known), show progress and summary, set the exit status."""
+    """Sync these roots, or all known ones; show progress and a summary; set the exit status."""
     from rag_pipeline.assets.launch import open_instance, run_sync
     from rag_pipeline.console.progress_bars import STAGE_TITLES, set_totals, sync_progress
     from rag_pipeline.console.sync_output import print_sync_summary
@@ -105,13 +105,13 @@ def run(
     if not known and not settings.sources and not settings.relational:
         raise SourceError(
             "there is no folder to sync",
-            hint="run `rag sync FOLDER`, or put [[sources]] into rag.toml",
+            hint="run `rag sync FOLDER`, or add [[sources]] to rag.toml",
         )
     try:
         with database.sync_lock():
             pass
     except SyncLockedError:
-        err.print("another sync is running; waiting for it to end (Ctrl-C gives up)")
+        err.print("another sync is running; waiting for it to end (Ctrl-C stops waiting)")
 
     def planned(plan: SyncPlan) -> None:
         set_totals(progress, plan.stale, STAGES)
@@ -135,14 +135,14 @@ def run(
     else:
         print_sync_summary(summary)
     if summary.aborted:
-        raise RagError(summary.aborted, hint="what has landed stays; `rag sync` does the rest")
+        raise RagError(summary.aborted, hint="finished documents stay; `rag sync` does the rest")
     if summary.failures or any(report.why for report in summary.relational):
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 
 @app.command()
 def plan(as_json: JsonOption = False) -> None:
-    """Show what is stale in the store, as ranges of Dagster partitions; no folder is looked at.
+    """Show what is stale in the store, as ranges of Dagster partitions; folders are not scanned.
 
     Example: rag plan --json
     """
@@ -159,14 +159,14 @@ def plan(as_json: JsonOption = False) -> None:
     for first, last, count in ranges:
         out.print(f"{first}...{last}  [dim]{count} documents[/]")
     out.print(
-        f"{len(found.stale)} documents to be done, {found.current} up to date, "
-        f"{len(found.failed)} failed for good"
+        f"{len(found.stale)} documents to process, {found.current} up to date, "
+        f"{len(found.failed)} failed permanently"
     )
 
 
 @app.command()
 def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
-    """Show how much the store holds, what waits, and what failed and why.
+    """Show what the store holds, what is waiting, and what failed and why.
 
     Example: rag status --json
     """
@@ -194,19 +194,20 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
     print_status(counts, plan, documents, roots)
     if space and lacking:
         out.print(
-            f"[yellow]{lacking} chunks are found by words alone[/]: the space "
-            f"{safe(space.name)}, which searches use, has no vectors for them"
+            f"[yellow]{lacking} chunks are found by words only[/]: the active space "
+            f"{safe(space.name)} has no vectors for them"
         )
 
 
 @app.command()
 def retry(
     names: Annotated[
-        list[str] | None, typer.Argument(help="File names or hashes; none = all failed ones.")
+        list[str] | None,
+        typer.Argument(help="File names or hashes; default: all failed ones."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Try failed documents again now.
+    """Retry failed documents now.
 
     Example: rag retry damaged.pdf
     """

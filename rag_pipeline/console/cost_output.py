@@ -1,4 +1,4 @@
-"""What the command line prints of plans before they are carried out, of spaces, and of cost."""
+"""Output about dry runs, embedding spaces and cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_pipeline.sync.planning.plan import SourceChanges
 
 
 def usd(value: float | None) -> str:
-    """Return an amount with as many digits as it needs.
+    """Return an amount with as many digits as needed.
 
     >>> usd(0.00042), usd(12.5), usd(None)
     ('$0.00042', '$12.50', 'unknown')
@@ -28,7 +28,7 @@ def usd(value: float | None) -> str:
 
 
 def print_reasons(estimate: SyncEstimate) -> None:
-    """Print for each document why it will be done, and from which stage on."""
+    """Print why each document will be processed, and from which stage on."""
     for document in estimate.documents:
         sent = (
             f" · [yellow]Document AI: {safe(document.sent_why)}[/]" if document.sent_pages else ""
@@ -44,12 +44,12 @@ def print_dry_run(changes: SourceChanges, estimate: SyncEstimate, problems: Sequ
     files = ", ".join(f"{count} {kind}" for kind, count in changes.counts().items() if count)
     out.print(f"[bold]files[/]      {files or 'none found'}")
     pages = counted(estimate.pages, "page")
-    out.print(f"[bold]documents[/]  {len(estimate.documents)} to be done, about {pages}")
+    out.print(f"[bold]documents[/]  {len(estimate.documents)} to process, about {pages}")
     if estimate.sent_pages:
         out.print(f"[bold]sent[/]       {counted(estimate.sent_pages, 'page')} to Document AI")
     where = "on this machine" if estimate.model.startswith("local/") else "sent"
     out.print(f"[bold]tokens[/]     about {estimate.tokens:,} to {estimate.model}, {where}")
-    unknown = ", and more: no price is known for a model" if estimate.has_unknown_prices else ""
+    unknown = "; more for models with unknown prices" if estimate.has_unknown_prices else ""
     out.print(f"[bold]cost[/]       about {usd(estimate.usd)}{unknown}")
     for problem in problems:
         out.print(f"[yellow]note[/] {safe(problem)}")
@@ -70,9 +70,9 @@ def print_spaces(spaces: Sequence[SpaceRow]) -> None:
 
 
 def print_cost(totals: Sequence[UsageTotal], by: str) -> None:
-    """Print usage and estimated cost by group, with the sums."""
+    """Print usage and estimated cost by group, and the total."""
     if not totals:
-        out.print("no service was called yet")
+        out.print("no service has been called yet")
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for column in (by, "requests", "tokens", "output tokens", "pages", "estimated cost"):

@@ -1,4 +1,4 @@
-"""What `rag search` prints: results, where each score comes from, and the SQL."""
+"""Output of `rag search`: results, where each score comes from, and the SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `rag sync` and `rag status` print: summaries, rows of databases, failures."""
+"""Output of `rag sync` and `rag status`: summaries, rows of databases, failures."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def print_sync_summary(summary: SyncSummary) -> None:
     out.print(f"[bold]files[/]      {files or 'none found'}")
     failed = len(summary.failures)
     out.print(
-        f"[bold]documents[/]  {summary.documents_done} brought up to date, "
-        f"{summary.documents_current} already were"
+        f"[bold]documents[/]  {summary.documents_done} processed, "
+        f"{summary.documents_current} already up to date"
         + (f", [red]{failed} failed[/]" if failed else "")
         + f"  ({summary.seconds:.1f} s)"
     )
@@ -50,13 +50,13 @@ def print_sync_summary(summary: SyncSummary) -> None:
     for problem in summary.problems:
         out.print(f"[yellow]note[/] {safe_line(problem)}")
     for failure in summary.failures:
-        again = " [dim](earlier; not tried again)[/]" if failure["earlier"] == "yes" else ""
+        again = " [dim](earlier; not retried)[/]" if failure["earlier"] == "yes" else ""
         reason = safe(failure["reason"])
         out.print(f"[red]failed[/] {reason}{again}")
     if failed:
         out.print(
-            "[dim]Damaged files are tried again when they or the code change, other failures at "
-            "the next sync; `rag retry` tries now.[/]"
+            "[dim]Damaged files are retried when they or the code change, other failures at "
+            "the next sync; `rag retry` retries now.[/]"
         )
 
 
@@ -85,7 +85,7 @@ def print_status(
     for root in roots:
         out.print(f"source     {safe_line(root.root)} [dim]({root.origin})[/]")
     if plan.stale:
-        out.print(f"[yellow]{len(plan.stale)} documents wait for the next sync[/]: run `rag sync`")
+        out.print(f"[yellow]{len(plan.stale)} documents are waiting[/]: run `rag sync`")
     quarantined = {state.source_hash for state in plan.failed}
     for document in documents:
         if document.status != "failed":
