@@ -1,4 +1,4 @@
-"""What a search may find: filters on documents, pages and metadata, applied before the k best."""
+"""Filters on documents, pages and metadata, applied before the best chunks are chosen."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from rag_pipeline.text import storable
 
 _SINGLE = ("first_page", "last_page", "ingested_from", "ingested_before")
 SELECTIVE = 20_000
-"""Filters that pass at most so many chunks are listed first, and both legs look at these only: an
-exact scan of 20,000 vectors is about as dear as an index scan that has to skip most of the graph,
-and misses nothing."""
+"""If a filter passes at most this many chunks, they are listed first and both legs look only at
+them: an exact scan of 20,000 vectors costs about as much as an index scan that skips most of the
+graph, and misses nothing."""
 
 Scalar = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class MetadataFilter:
-    """A condition on one key of a chunk's metadata: membership, or a range with its ends included.
+    """A condition on one key of a chunk's metadata: membership, or an inclusive range.
 
-    `key` may be nested: `machine.year`. A list in the metadata passes if one of its elements does.
+    `key` may be nested: `machine.year`. A list in the metadata passes if any element does.
     """
 
     key: str
@@ -47,7 +47,7 @@ class MetadataFilter:
         match = re.fullmatch(r"\s*([^=<>]+?)\s*(>=|<=|=)\s*(.+?)\s*", text)
         if not match:
             raise SettingsError(
-                f"{text!r} is no condition", hint="write key=value, key=a|b, key>=5 or key=3..7"
+                f"{text!r} is not a condition", hint="write key=value, key=a|b, key>=5 or key=3..7"
             )
         key, operator, value = match.groups()
         if operator == ">=":
@@ -61,7 +61,7 @@ class MetadataFilter:
 
     @property
     def predicate(self) -> str:
-        """The condition as a predicate of SQL/JSON path."""
+        """The condition as an SQL/JSON path predicate."""
         path = "$." + ".".join(map(_json, self.key.split(".")))
         tests = []
         if self.values:
@@ -78,15 +78,15 @@ class MetadataFilter:
 
 @dataclass(frozen=True)
 class Filters:
-    """Everything must hold; of the values of one field, any.
+    """All fields must match, each with any of its values.
 
-    `documents` are file names, whole paths, or the beginnings of a source hash (8 digits or more).
-    Pages are 1-based, and a chunk passes that has one of them. Times of ingestion are inclusive at
-    `ingested_from`, exclusive at `ingested_before`.
+    `documents` are file names, whole paths, or prefixes of a source hash (8 digits or more). Pages
+    are 1-based; a chunk passes if any of its pages does. `ingested_from` is inclusive,
+    `ingested_before` exclusive.
     """
 
     source_types: Sequence[str] = ()
-    """Ends of file names: pdf, docx."""
+    """File name extensions: pdf, docx."""
     tags: Sequence[str] = ()
     documents: Sequence[str] = ()
     languages: Sequence[str] = ()
@@ -116,7 +116,7 @@ class Filters:
 
     @property
     def concern_documents(self) -> bool:
-        """Whether whole documents are left out."""
+        """Whether whole documents are excluded."""
         return bool(
             self.source_types
             or self.tags
@@ -133,7 +133,7 @@ class Filters:
 
     @property
     def concern_chunks(self) -> bool:
-        """Whether parts of documents are left out."""
+        """Whether parts of documents are excluded."""
         return bool(self.first_page is not None or self.last_page is not None or self.metadata)
 
     def document_parameters(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def listed(value: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Scope:
-    """The chunks that a search may find, resolved once for both legs."""
+    """The chunks a search may find, resolved once for both legs."""
 
     parameters: dict[str, Any] = field(
         default_factory=lambda: {
@@ -171,9 +171,9 @@ class Scope:
             "metadata": None,
         }
     )
-    """Of the statements that filter chunks."""
+    """Parameters of the statements that filter chunks."""
     chunk_ids: list[int] | None = None
-    """All that pass, ascending, where they are few; None: see `parameters`."""
+    """All that pass, ascending, if they are few; None if `parameters` tell."""
     is_everything: bool = True
 
     @property
@@ -204,9 +204,9 @@ class PassingChunk:
 def resolve(
     connection: Connection[TupleRow], filters: Filters, *, is_restricted: bool = False
 ) -> Scope:
-    """Find the documents that pass, and the chunks themselves where they are few.
+    """Find the documents that pass and, if they are few, the chunks.
 
-    `is_restricted`: the connection is bound by row-level security.
+    `is_restricted` says that row-level security applies to the connection.
     """
     if filters.is_empty:
         return EVERYTHING
@@ -243,7 +243,7 @@ def resolve(
 
 
 def passing(connection: Connection[TupleRow], scope: Scope, chunk_ids: Iterable[int]) -> set[int]:
-    """Return those of the chunks that are there and in scope."""
+    """Return the chunks that exist and are in scope."""
     rows = connection.execute(
         queries.passing_of.sql, {**scope.parameters, "chunk_ids": list(chunk_ids)}, prepare=False
     )
@@ -269,13 +269,13 @@ def _scalar(text: str) -> Scalar:
 
 
 def _forms(value: Scalar) -> list[str]:
-    """Return how a value may be written in JSON: `7` may be kept as a number or as a text."""
+    """Return how a value may be written in JSON: `7` may be stored as a number or as text."""
     plain = _json(value)
     return [plain] if isinstance(value, str) else [plain, _json(plain.strip('"'))]
 
 
 def _json(value: Scalar) -> str:
-    """Return a value as SQL/JSON paths write it; numbers that are none are words."""
+    """Return a value as SQL/JSON paths write it; NaN and infinities are words."""
     if isinstance(value, float) and not math.isfinite(value):
         value = str(value)
     return json.dumps(storable(value) if isinstance(value, str) else value, ensure_ascii=False)

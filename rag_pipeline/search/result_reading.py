@@ -1,4 +1,4 @@
-"""Reads the chunks of fused hits from the store, and their vectors."""
+"""Reads the chunks of fused hits and their vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search is asked for: one object, made at the edge and handed through unchanged."""
+"""The request of a search: made at the edge and passed on unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_pipeline.settings import ResultExpansion, ResultSelection, SearchSettin
 
 
 class RankingOptions(TypedDict, total=False):
-    """Options of `SearchRequest` that say how results are ranked and chosen."""
+    """Options of `SearchRequest` for ranking and choosing results."""
 
     weights: Mapping[str, float] | None
     relevance_threshold: float | None
@@ -31,7 +31,7 @@ class SearchOptions(RankingOptions, total=False):
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """A query and its options; an option that is None takes its value from the settings.
+    """A query and its options; options that are None take their values from the settings.
 
     `weights` are those of the legs `text` and `vector`; a leg with weight 0 does not run.
     """

@@ -16,9 +16,9 @@ from rag_pipeline.search.ranking.fusion import ScoreDetail
 class SearchResult:
     """A chunk that was found, and why.
 
-    `score` is the fused score, the sum of the details' contributions. `text_score` is the text
-    leg's weighted sum of clauses and `vector_score` the cosine similarity; None where the leg did
-    not find the chunk.
+    `score` is the fused score, the sum of the details' contributions. `text_score` is the weighted
+    sum of the text leg's clauses and `vector_score` the cosine similarity; None if the leg did not
+    find the chunk.
     """
 
     chunk_id: int
@@ -41,14 +41,14 @@ class SearchResult:
     relevance: float = 0.0
     """0..1, comparable between queries; `rag_pipeline.search.ranking.relevance` has the formula."""
     rerank_score: float | None = None
-    """The reranker's, where one was asked."""
+    """The score of the reranker, if one is set."""
     context: str | None = None
-    """The section or the neighbours of the chunk, itself included, where they were asked for."""
+    """The section or the neighbours, including the chunk itself, if requested."""
     parent_index: int | None = None
     tags: Sequence[str] = ()
     updated_at: datetime | None = None
     pages: Sequence[int] = ()
-    """The chunk's pages, the one with most of the query's words first."""
+    """The chunk's pages, those with most of the query's words first."""
 
     @property
     def page(self) -> int:
@@ -63,15 +63,15 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class SearchResponse:
-    """Results, best first, and how they came about."""
+    """Results, best first, and how they were found."""
 
     query: str
     results: list[SearchResult]
     seconds: dict[str, float] = field(default_factory=dict)
-    """Per stage: filter, embed, text, vector, feedback, fuse; only those that were done."""
+    """By stage: filter, embed, text, vector, feedback, fuse; only stages that ran."""
     notes: list[str] = field(default_factory=list)
-    """What the user should know: a cut query, an empty knowledge base, why nothing was found."""
+    """For the user: a cut query, an empty knowledge base, why nothing was found."""
     corrections: list[Correction] = field(default_factory=list)
-    """Mistyped words, and what was searched for in their stead."""
+    """Mistyped words, and what was searched for instead."""
     feedback: Sequence[str] = ()
-    """Words of the best results that were searched for, too, as the query's own found little."""
+    """Words of the best results that were also searched for, because the query found little."""

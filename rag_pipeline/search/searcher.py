@@ -1,4 +1,4 @@
-"""Search: the text leg and the vector leg at once, fused, with every score's origin."""
+"""Search: runs the text leg and the vector leg, fuses them, and explains every score."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from rag_pipeline.store.database import Database
 class Searcher:
     """Searches one database, by words and in one embedding space.
 
-    `space` names the space, by default whichever is active at the time of the search. `embedder`
-    is used for its own space, if the caller has one at hand. `principals` are those who search;
-    see `Database.for_readers`.
+    `space` names the space, by default the one that is active at the time of the search.
+    `embedder`, if given, is used for its own space. `principals` are those who search; see
+    `Database.for_readers`.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class Searcher:
         self._embedders = SpaceEmbedders(settings, embedder)
 
     def reading_from(self, database: Database) -> Searcher:
-        """Return a searcher with the same models over a database as others see it."""
+        """Return a searcher with the same models over another reader's database."""
         other = copy(self)
         other._database = database.for_readers()
         return other
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder of the space that is searched now."""
+        """The embedder of the current space."""
         with self._database.connection() as connection:
             return self._embedders.of(space_to_search(connection, self._space_name))
 
@@ -75,7 +75,7 @@ class Searcher:
     ) -> SearchResponse:
         """Return the best chunks for a request, or for a query with options of `SearchRequest`.
 
-        No query is an error; an empty one finds nothing. If nothing is found, the notes say why.
+        No query is invalid; an empty one finds nothing. If nothing is found, the notes say why.
         """
         request = SearchRequest.of(query, **options)
         asked = AskedQuery.of(request.query)
@@ -86,14 +86,14 @@ class Searcher:
     def statements(
         self, query: str | SearchRequest, **options: Unpack[SearchOptions]
     ) -> list[Statement]:
-        """Run a search and return the statements that it sent, in the order they were sent."""
+        """Run a search and return the statements it sent, in order."""
         other = copy(self)
         other._database = recorded = RecordedDatabase(self._database)
         other.search(query, **options)
         return recorded.statements
 
     def _answer(self, request: SearchRequest, asked: AskedQuery) -> SearchResponse:
-        """Search; the query is not empty."""
+        """Search for a query that is not empty."""
         run = self._run(request, asked)
         notes = list(asked.notes)
         results = self._chosen([run], notes)
@@ -134,9 +134,9 @@ class Searcher:
         return run
 
     def _chosen(self, runs: Sequence[SearchRun], notes: list[str]) -> list[SearchResult]:
-        """Choose the results of one or more runs; those of an earlier run come first.
+        """Choose the results of one or more runs; those of earlier runs come first.
 
-        The reranker is asked once for all of them.
+        The reranker is called once for all of them.
         """
         settings, asked = runs[0].settings, runs[0].asked
         owners: dict[int, SearchRun] = {}
@@ -189,12 +189,12 @@ class Searcher:
         with self._database.connection() as connection:
             if not any(one.chunk_count for one in posting_buckets(connection)):
                 if self._database.principals is not None:
-                    return "nothing is open to these principals, or to nobody where none are named"
+                    return "these principals, or nobody if none are given, may read nothing"
                 return "the knowledge base is empty: run `rag sync FOLDER`"
         return "nothing was found"
 
     def _run_legs(self, run: SearchRun) -> dict[str, list[LegHit]]:
-        """Run the legs that have a weight at the same time, each on its own connection."""
+        """Run the legs that have a weight in parallel, each on its own connection."""
         runners = {"text": self._text, "vector": self._vector}
         wanted = [name for name in runners if run.weights.get(name, 0.0) > 0]
         if len(wanted) == 1:
@@ -219,10 +219,10 @@ class Searcher:
     def _with_feedback(
         self, run: SearchRun, legs: Mapping[str, list[LegHit]], fused: list[FusedHit]
     ) -> list[FusedHit]:
-        """Return the hits, fused anew with words of the best where the query's own say little."""
+        """Return the hits, fused again with words of the best ones if the query found little."""
         weight = run.weights.get("text", 0.0) * run.settings.feedback
         share = fading(run.text)
-        # By little of the words alone, the first results would be the wrong ones to go on with.
+        # Without vectors, a few matching words would start from the wrong results.
         if not legs.get("vector") or not weight > 0 or not share > 0:
             return fused
         start = time.perf_counter()
@@ -238,7 +238,7 @@ class Searcher:
         return fused
 
     def _compare(self, run: SearchRun, hits: Sequence[FusedHit]) -> None:
-        """Read the cosines of hits that neither leg found: their relevance is unknown else."""
+        """Read the cosines of hits that neither leg found, because relevance needs them."""
         unknown = [hit.chunk_id for hit in hits if hit.raw_scores.keys() == {"feedback"}]
         if run.space is None or run.embedding is None or not unknown:
             return

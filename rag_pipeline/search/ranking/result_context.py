@@ -1,4 +1,4 @@
-"""The text around a result: the section that its chunk is part of, or its neighbours."""
+"""Adds the text around a result: the section of its chunk, or the neighbours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def expand(
     results: Sequence[SearchResult],
     how: ResultExpansion,
 ) -> list[SearchResult]:
-    """Return the results with `context`: None where a chunk has no section."""
+    """Return the results with `context`, which is None if a chunk has no section."""
     if how == "none" or not results:
         return list(results)
     if how == "parent":
