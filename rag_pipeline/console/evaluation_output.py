@@ -59,7 +59,7 @@ def _table(evaluations: Sequence[Evaluation]) -> Table:
     for name in COLUMNS:
         values = [evaluation.by_group["all"][name] for evaluation in evaluations]
         table.add_row(name, *(f"{value:.3f}" for value in values))
-    for place, name in enumerate(("p50 ms", "p95 ms")):
-        values = [evaluation.latency["search"][place] for evaluation in evaluations]
-        table.add_row(name, *(f"{value:.0f}" for value in values))
+    latencies = [evaluation.latency["search"] for evaluation in evaluations]
+    table.add_row("p50 ms", *(f"{one.p50:.0f}" for one in latencies))
+    table.add_row("p95 ms", *(f"{one.p95:.0f}" for one in latencies))
     return table

@@ -1,4 +1,4 @@
-"""How good retrieval and answers are: measures, comparisons, reports."""
+"""Evaluates retrieval and answers: measures, comparisons, reports."""
 
 from rag_pipeline.evaluation.evaluate import Evaluation, evaluate
 from rag_pipeline.evaluation.generate import draft_questions

@@ -1,4 +1,4 @@
-"""Asking all questions under each setting, and putting the measures side by side."""
+"""Asks all questions under each setting and compares the measures."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rag_pipeline.evaluation.matching import gold_units, ranked_units
 from rag_pipeline.evaluation.ranking_measures import (
     MAIN,
     Difference,
+    StageLatency,
     means,
     measure,
     paired_bootstrap,
@@ -29,9 +30,9 @@ from rag_pipeline.store.database import Database
 from rag_pipeline.store.usage_table import record_query
 
 DEPTH = 50
-"""Chunks that are looked at for each question; the longest cutoff is 20 pages."""
+"""Chunks considered for each question; the longest cutoff is 20 pages."""
 SHOWN = 5
-"""Units that are told of what was found instead."""
+"""Units shown of what was found instead."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ class Asked:
 
     question: KnownQuestion
     found: list[str]
-    """The first units that were found, best first."""
+    """The units that were found, best first."""
     rank: int | None
-    """Of the first gold unit, from 1; None where none was found."""
+    """Rank of the first gold unit, from 1; None if none was found."""
     seconds: dict[str, float]
     """By stage; `search` is the whole search, `generate` the answer."""
     answer: str = ""
@@ -60,16 +61,16 @@ class Evaluation:
     """Measures by question."""
     by_group: dict[str, dict[str, float]]
     """Mean measures of all questions, and by kind and language; `questions` is their number."""
-    latency: dict[str, tuple[float, float]]
-    """p50 and p95 in milliseconds by stage."""
+    latency: dict[str, StageLatency]
+    """By stage."""
     judged: dict[str, float] = field(default_factory=dict)
-    """Mean judged measures, and shares of the answers by status; empty where none was written."""
+    """Mean judged measures, and shares of the answers by status; empty without answers."""
     differences: list[Difference] = field(default_factory=list)
-    """From the first setting."""
+    """Compared with the first setting."""
 
     @property
     def misses(self) -> list[Asked]:
-        """Questions of which nothing was among the first five."""
+        """Questions with no gold among the first five."""
         return [one for one in self.asked if one.rank is None or one.rank > 5]
 
 
@@ -82,11 +83,10 @@ def evaluate(
     principals: Sequence[str] | None = None,
     on_question: Callable[[], None] = lambda: None,
 ) -> list[Evaluation]:
-    """Ask all questions under each setting; the first is what the others are compared with.
+    """Ask all questions under each setting; the others are compared with the first.
 
-    `answers`: have the chat model answer and judge as well, where one is set. One search before the
-    first is not counted: it loads the model. `principals` are those who ask, under every setting;
-    see `Database.for_readers`.
+    With `answers`, the chat model, if set, answers and judges too. An extra search loads the model
+    first and is not counted. `principals` are those who ask; see `Database.for_readers`.
     """
     database = database.for_readers(principals)
     found: list[Evaluation] = []
@@ -134,7 +134,7 @@ def _ask(
 def _judged(
     chat: ChatModel, question: KnownQuestion, answer: Answer, response: SearchResponse
 ) -> dict[str, float]:
-    """Return the judged measures of an answer, and whether its citations hold."""
+    """Return the judged measures of an answer, and whether its citations are valid."""
     if answer.status != "answered":
         return {}
     values = {"citations hold": float(answer.is_supported)}

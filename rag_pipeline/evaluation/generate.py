@@ -1,4 +1,4 @@
-"""Drafts of questions by the chat model, from the user's own documents; a person reviews them."""
+"""Has the chat model draft questions from the user's documents, for a person to review."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def draft_questions(
     principals: Sequence[str] | None = None,
     on_question: Callable[[], None] = lambda: None,
 ) -> list[dict[str, Any]]:
-    """Return drafts in the format of `questions.py`, with `"review": "draft"`.
+    """Return drafts in the format of `known_questions`, with `"review": "draft"`.
 
-    Passages come from all documents in turn, the same ones for the same `seed`. A draft whose quote
-    is not in its passage is dropped, so that there may be fewer than `count`. Raises `SourceError`
-    where there is nothing to ask about, `ProviderError` where the service refuses everything.
-    `principals` are those whose documents are asked about; see `Database.for_readers`.
+    Passages come from all documents in turn, the same ones for the same `seed`. Drafts whose quote
+    is not in the passage are dropped, so there may be fewer than `count`. `principals` are those
+    whose documents are used; see `Database.for_readers`. Raises `SourceError` if there is nothing
+    to ask about, `ProviderError` if the service refuses everything.
     """
     database = database.for_readers(principals)
     with database.connection() as connection:
@@ -92,7 +92,7 @@ def _numbered(drafts: Sequence[dict[str, Any] | None]) -> Iterator[dict[str, Any
 
 
 def _draft(chat: ChatModel, passage: AskedPassage) -> dict[str, Any] | None:
-    """Return one draft; None where the model has none, or quotes what is not there."""
+    """Return a draft; None if the model has none or quotes something else."""
     name = PurePath(passage.uri).name
     parts = (name, passage.breadcrumb_trail, passage.content)
     text = "\n".join(escape(clean_text(part), quote=False) for part in parts)

@@ -1,8 +1,8 @@
-"""What was found, in the units of what was to be found: pages, passages or documents. Pure.
+"""Expresses what was found in the units of the gold: pages, passages or documents. Pure.
 
-A question whose gold names pages is scored by pages: a chunk counts as its pages, the likeliest
-first, each once. Where the gold is passages without pages, each chunk is a unit, and one that holds
-a passage is that passage. Where it is documents only, each document is a unit.
+If the gold names pages, a chunk counts as its pages, most likely first, each once. If it is
+passages without pages, each chunk is a unit, and a chunk that contains a passage counts as that
+passage. If it is documents only, each document is a unit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rag_pipeline.evaluation.known_questions import Gold, KnownQuestion
 from rag_pipeline.search import SearchResult
 
 PASSAGE_SHARE = 0.8
-"""Share of a passage's words, in order of no account, that a chunk must hold to count as it."""
+"""Share of a passage's words, in any order, that a chunk must contain to count as it."""
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -24,7 +24,7 @@ def gold_units(question: KnownQuestion) -> list[str]:
 
 
 def ranked_units(question: KnownQuestion, results: Sequence[SearchResult]) -> list[str]:
-    """Return the different units of the results, in order."""
+    """Return the distinct units of the results, in order."""
     scale = _scale(question)
     units: dict[str, None] = {}
     for result in results:
@@ -65,12 +65,12 @@ def _units(question: KnownQuestion, result: SearchResult, scale: str) -> list[st
 
 
 def is_document(result: SearchResult, name: str) -> bool:
-    """Tell whether a result is of the document: its file's name, or the end of its path."""
+    """Return whether a result is from a document, given by file name or end of path."""
     return name in (result.document, result.source_path) or result.source_path.endswith(f"/{name}")
 
 
 def holds(content: str, passage: str) -> bool:
-    """Tell whether a text holds a passage: its letters and figures, or most of its words.
+    """Return whether a text contains a passage: its letters and digits, or most of its words.
 
     >>> holds("| Oil filter | QF-1142/B |", "Oil filter QF-1142/B")
     True
