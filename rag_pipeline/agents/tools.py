@@ -37,6 +37,7 @@ Documents = Annotated[Names, Field(description="Only these: file names, or hashe
 Tags = Annotated[Names, Field(description="Only sources with one of these tags")]
 Languages = Annotated[Names, Field(description="Only documents in these languages: en, ko")]
 DocumentName = Annotated[Name, Field(description="A file's name, or the document's hash")]
+AgentContext = Context[Any, Any]
 P = ParamSpec("P")
 Returned = TypeVar("Returned")
 
@@ -53,7 +54,7 @@ class _Tools:
 
     def search(
         self,
-        context: Context[Any, Any],
+        context: AgentContext,
         query: QuestionText,
         limit: requests.Limit = 8,
         documents: Documents = [],  # noqa: B006 - pydantic copies it
@@ -79,7 +80,7 @@ class _Tools:
 
     def ask(
         self,
-        context: Context[Any, Any],
+        context: AgentContext,
         question: QuestionText,
         documents: Documents = [],  # noqa: B006
         tags: Tags = [],  # noqa: B006
@@ -90,13 +91,13 @@ class _Tools:
         asked = requests.AskRequest(question=question, filters=filters)
         return replies.answered(self._knowledge(context).ask(asked))
 
-    def outline(self, context: Context[Any, Any], document: DocumentName) -> OutlineReply:
+    def outline(self, context: AgentContext, document: DocumentName) -> OutlineReply:
         """Return the headings of a document with their pages; their trails name its sections."""
         return self._knowledge(context).outline(document)
 
     def read_section(
         self,
-        context: Context[Any, Any],
+        context: AgentContext,
         document: DocumentName,
         section: Annotated[Name | None, Field(description="A trail, or a heading")] = None,
         chunk_id: Annotated[
@@ -108,7 +109,7 @@ class _Tools:
 
     def sources(
         self,
-        context: Context[Any, Any],
+        context: AgentContext,
         name: Annotated[Name | None, Field(description="A part of the file's name")] = None,
         limit: Annotated[int, Field(ge=1, le=1000)] = 100,
         offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0,
@@ -119,7 +120,7 @@ class _Tools:
 
     def remember(
         self,
-        context: Context[Any, Any],
+        context: AgentContext,
         title: Annotated[
             str, Field(min_length=1, max_length=MAX_TITLE), AfterValidator(clean_text)
         ],
@@ -134,7 +135,7 @@ class _Tools:
         document, is_searchable, note = notes.keep(title, text, self._asking(context))
         return replies.Remembered(document=document, is_searchable=is_searchable, note=note)
 
-    def _asking(self, context: Context[Any, Any]) -> Bearer:
+    def _asking(self, context: AgentContext) -> Bearer:
         if self._bearer is not None:
             return self._bearer
         request = context.request_context.request
@@ -142,7 +143,7 @@ class _Tools:
         asked: Bearer = request.state.bearer
         return asked
 
-    def _knowledge(self, context: Context[Any, Any]) -> Knowledge:
+    def _knowledge(self, context: AgentContext) -> Knowledge:
         return self._knowledge_bases.knowledge_of(self._asking(context).principals)
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.models import OptionInfo
 
 from rag_pipeline.console.terminal import print_error
 from rag_pipeline.errors import RagError, SettingsError
@@ -54,8 +55,9 @@ SpaceOption = Annotated[
 ]
 
 
-def _several(text: str) -> Any:
-    return typer.Option(help=f"{text} May be given more than once.")
+def _several(text: str) -> OptionInfo:
+    option: OptionInfo = typer.Option(help=f"{text} May be given more than once.")
+    return option
 
 
 SourceTypeOption = Annotated[list[str] | None, _several("Only files of this type: pdf.")]

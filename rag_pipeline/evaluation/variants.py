@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -57,9 +56,9 @@ def parse_variant(text: str, settings: Settings) -> Variant:
     return Variant(name.strip(), settings.model_copy(update=update), space, rest.strip())
 
 
-def _changed(section: BaseModel, path: Sequence[str], value: Any, key: str) -> BaseModel:
+def _changed(section: BaseModel, path: Sequence[str], value: object, key: str) -> BaseModel:
     values = section.model_dump()
-    inner: Any = values
+    inner: object = values
     for name in path[:-1]:
         inner = inner.get(name) if isinstance(inner, dict) else None
     if not isinstance(inner, dict) or path[-1] not in inner:
@@ -72,8 +71,9 @@ def _changed(section: BaseModel, path: Sequence[str], value: Any, key: str) -> B
         raise SettingsError(f"{key}: {problems}", hint="see docs/settings.md") from None
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     try:
-        return json.loads(text)
+        value: object = json.loads(text)
+        return value
     except ValueError:
         return text

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.text import clean_text, one_line
 
-Vector = np.ndarray[Any, np.dtype[np.float32]]
+Vector = NDArray[np.float32]
 MAX_QUERY_CHARACTERS = 8_000
 """Longer queries are cut, and the response says so."""
 

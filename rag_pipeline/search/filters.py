@@ -117,14 +117,7 @@ class Filters:
     @property
     def concern_documents(self) -> bool:
         """Whether whole documents are excluded."""
-        return bool(
-            self.source_types
-            or self.tags
-            or self.documents
-            or self.languages
-            or self.ingested_from
-            or self.ingested_before
-        )
+        return any(value is not None for value in self.document_parameters().values())
 
     @property
     def is_empty(self) -> bool:
@@ -136,7 +129,7 @@ class Filters:
         """Whether parts of documents are excluded."""
         return bool(self.first_page is not None or self.last_page is not None or self.metadata)
 
-    def document_parameters(self) -> dict[str, Any]:
+    def document_parameters(self) -> dict[str, object]:
         """Return the parameters of the statement `passing_documents`."""
         return {
             "source_types": _lower(self.source_types),
@@ -152,7 +145,7 @@ Filtered = Filters | Mapping[str, Any]
 """`Filters`, or a mapping: its fields by name; any other key is one of the chunks' metadata."""
 
 
-def listed(value: Any) -> tuple[Any, ...]:
+def listed(value: object) -> tuple[Any, ...]:
     """Return one value or several as a tuple; None is none."""
     if value is None:
         return ()
@@ -163,7 +156,7 @@ def listed(value: Any) -> tuple[Any, ...]:
 class Scope:
     """The chunks a search may find, resolved once for both legs."""
 
-    parameters: dict[str, Any] = field(
+    parameters: dict[str, object] = field(
         default_factory=lambda: {
             "source_hashes": None,
             "first_page": None,

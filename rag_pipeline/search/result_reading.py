@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from pgvector import HalfVector
 from psycopg import Connection
@@ -13,32 +12,10 @@ from psycopg.rows import TupleRow
 from rag_pipeline.search.asked_query import Vector
 from rag_pipeline.search.ranking.fusion import FusedHit
 from rag_pipeline.search.ranking.relevance import relevance
-from rag_pipeline.search.search_results import SearchResult
+from rag_pipeline.search.search_results import FoundChunk, SearchResult
 from rag_pipeline.search.search_run import SearchRun
 from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.named_queries import queries, records
-
-
-@dataclass(frozen=True)
-class FoundChunk:
-    """A row of the statement `found_chunks`."""
-
-    chunk_id: int
-    source_hash: str
-    uri: str
-    title: str | None
-    chunk_index: int
-    kind: str
-    breadcrumb_trail: str
-    content: str
-    page_start: int
-    page_end: int
-    regions: list[dict[str, float]]
-    language: str
-    metadata: dict[str, object]
-    parent_index: int | None
-    tags: list[str]
-    updated_at: datetime
 
 
 @dataclass(frozen=True)
@@ -81,24 +58,21 @@ def read_vectors(
     return {row.chunk_id: row.embedding.to_numpy() for row in rows}
 
 
-def _result(hit: FusedHit, row: FoundChunk, run: SearchRun) -> SearchResult:
-    columns = vars(row).items()
+def _result(hit: FusedHit, chunk: FoundChunk, run: SearchRun) -> SearchResult:
     text_score, vector_score = hit.raw_scores.get("text"), hit.raw_scores.get("vector")
     return SearchResult(
-        chunk_id=hit.chunk_id,
+        **vars(chunk),
         score=hit.score,
         text_score=text_score,
         vector_score=vector_score,
         details=hit.details,
-        source_path=row.uri,
         relevance=relevance(
             text_score,
             run.similarities.get(hit.chunk_id, vector_score),
             hit.details,
             run.settings.relevance,
             run.settings.clauses,
-            tags=row.tags,
-            updated_at=row.updated_at,
+            tags=chunk.tags,
+            updated_at=chunk.updated_at,
         ),
-        **{name: value for name, value in columns if name not in ("chunk_id", "uri")},
     )

@@ -13,19 +13,10 @@ from rag_pipeline.search.ranking.fusion import ScoreDetail
 
 
 @dataclass(frozen=True)
-class SearchResult:
-    """A chunk that was found, and why.
-
-    `score` is the fused score, the sum of the details' contributions. `text_score` is the weighted
-    sum of the text leg's clauses and `vector_score` the cosine similarity; None if the leg did not
-    find the chunk.
-    """
+class FoundChunk:
+    """A chunk as stored: a row of the statement `found_chunks`."""
 
     chunk_id: int
-    score: float
-    text_score: float | None
-    vector_score: float | None
-    details: tuple[ScoreDetail, ...]
     source_hash: str
     source_path: str
     title: str | None
@@ -38,15 +29,30 @@ class SearchResult:
     regions: list[dict[str, float]]
     language: str
     metadata: dict[str, Any]
+    parent_index: int | None = None
+    tags: Sequence[str] = ()
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchResult(FoundChunk):
+    """A chunk that was found, and why.
+
+    `score` is the fused score, the sum of the details' contributions. `text_score` is the weighted
+    sum of the text leg's clauses and `vector_score` the cosine similarity; None if the leg did not
+    find the chunk.
+    """
+
+    score: float
+    text_score: float | None
+    vector_score: float | None
+    details: tuple[ScoreDetail, ...]
     relevance: float = 0.0
     """0..1, comparable between queries; `rag_pipeline.search.ranking.relevance` has the formula."""
     rerank_score: float | None = None
     """The score of the reranker, if one is set."""
     context: str | None = None
     """The section or the neighbours, including the chunk itself, if requested."""
-    parent_index: int | None = None
-    tags: Sequence[str] = ()
-    updated_at: datetime | None = None
     pages: Sequence[int] = ()
     """The chunk's pages, those with most of the query's words first."""
 

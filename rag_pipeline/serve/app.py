@@ -254,7 +254,7 @@ def _events(reader: Knowledge, body: requests.AskRequest) -> Iterator[str]:
         yield _event("problem", problems.problem_of(error).body())
 
 
-def _event(name: str, value: Any) -> str:
+def _event(name: str, value: object) -> str:
     return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
 
 

@@ -231,7 +231,7 @@ WHERE chunk_id = ANY(:chunk_ids)
 
 -- name: found_chunks(chunk_ids)
 SELECT
-    c.chunk_id, c.source_hash, s.uri, d.title, c.chunk_index, c.kind,
+    c.chunk_id, c.source_hash, s.uri AS source_path, d.title, c.chunk_index, c.kind,
     c.breadcrumb_trail, c.content, c.page_start, c.page_end, c.regions, c.language, c.metadata,
     c.parent_index, s.tags, d.updated_at
 FROM chunk AS c

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +75,9 @@ class Scores:
         self._saturation = _saturation(corpus.average_length)
         self.values = np.zeros(len(corpus.buckets) * BUCKET_SIZE, dtype=np.float32)
 
-    def places(self, rows: Iterable[tuple[int, bytes]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def places(
+        self, rows: Iterable[tuple[int, bytes]]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of a lexeme's chunks, and their frequencies and lengths, packed.
 
         `rows` are (bucket, postings); buckets missing from the corpus are skipped.
@@ -90,13 +91,13 @@ class Scores:
         places = (packed >> _SLOT_SHIFT) + np.repeat(offsets, [len(p) // 4 for _, p in known])
         return places, packed & _FREQUENCY_AND_LENGTH
 
-    def add(self, places: NDArray[Any], rest: NDArray[Any], factor: float) -> None:
+    def add(self, places: NDArray[np.intp], rest: NDArray[np.intp], factor: float) -> None:
         """Add a lexeme's scores: `factor` × (k1 + 1) × tf / (tf + k1 × (1 − b + b × length))."""
         # A lexeme's postings contain a chunk once, so places are unique.
         # `clip` only saves numpy the check for indices out of bounds: there are none.
         self.values[places] += np.float32(factor) * self._saturation.take(rest, mode="clip")
 
-    def chunk_ids(self, places: NDArray[Any]) -> NDArray[np.int64]:
+    def chunk_ids(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return the ids of the chunks at these places."""
         buckets = np.asarray(self._corpus.buckets, dtype=np.int64)
         ids: NDArray[np.int64] = buckets[places >> BUCKET_BITS] << BUCKET_BITS

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 from pgvector import HalfVector
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow, class_row
 
+from rag_pipeline.search.asked_query import Vector
 from rag_pipeline.search.filters import EVERYTHING, Scope
 from rag_pipeline.search.ranking.fusion import LegHit
 from rag_pipeline.search.visibility import Visible
@@ -37,7 +36,7 @@ class Neighbour:
 def vector_leg(
     connection: Connection[TupleRow],
     space: EmbeddingSpace,
-    embedding: np.ndarray[Any, np.dtype[np.float32]],
+    embedding: Vector,
     limit: int,
     scope: Scope = EVERYTHING,
     visible: Visible | None = None,
@@ -49,7 +48,7 @@ def vector_leg(
     index is scanned until enough have passed, followed by an exact search if that fails.
     Row-level security is such a filter too: `visible` is what the connection shows, None for all.
     """
-    parameters: dict[str, Any] = {
+    parameters: dict[str, object] = {
         "space_id": space.space_id,
         "embedding": HalfVector(embedding),
         "limit": limit,
@@ -90,7 +89,7 @@ def _hits(
     connection: Connection[TupleRow],
     statement: str,
     space: EmbeddingSpace,
-    parameters: dict[str, Any],
+    parameters: dict[str, object],
 ) -> list[LegHit]:
     composed = sql.SQL(statement).format(dimensions=sql.Literal(space.dimensions))
     # Not prepared, because a generic plan suits no filter.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from rag_pipeline.search.search_results import SearchResult
 from rag_pipeline.settings import RerankerSettings
@@ -55,7 +54,7 @@ def _scores(query: str, documents: list[str], settings: RerankerSettings) -> lis
     )
     if reply.status_code != requests.codes.ok:
         raise ValueError(f"HTTP {reply.status_code}")
-    body: dict[str, Any] = reply.json()
+    body = reply.json()
     entries = body["results"] if "results" in body else body["data"]
     scores = {int(entry["index"]): float(entry["relevance_score"]) for entry in entries}
     if set(scores) != set(range(len(documents))):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rag_pipeline.analysis import analyze
 from rag_pipeline.search.legs.postings import K1, B
@@ -22,7 +21,7 @@ _WINDOW = 30
 """Positions within which words of the query are close: about one long sentence."""
 
 
-def text_by_page(content: str, regions: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+def text_by_page(content: str, regions: Sequence[Mapping[str, float]]) -> dict[int, str]:
     """Return the text of each page, in the order of `regions`.
 
     A region's text runs from its `start` to that of the next one; the first also has what precedes
@@ -40,7 +39,7 @@ def text_by_page(content: str, regions: Sequence[Mapping[str, Any]]) -> dict[int
 
 def ranked_pages(
     content: str,
-    regions: Sequence[Mapping[str, Any]],
+    regions: Sequence[Mapping[str, float]],
     language: str,
     factors: Mapping[str, float],
 ) -> tuple[int, ...]:

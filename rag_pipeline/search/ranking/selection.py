@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_pipeline.search.asked_query import Vector
 from rag_pipeline.search.search_results import SearchResult
 
-Vector = NDArray[np.floating[Any]]
 _SHINGLE = 3
 
 
