@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -53,7 +53,7 @@ def inspect(
     if html is not None and len(files) > 1 and not html.is_dir():
         raise SettingsError(f"{html} is one file", hint="give a folder for several documents")
     failed = False
-    results: list[dict[str, Any]] = []
+    results: list[dict[str, object]] = []
     for file in files:
         try:
             if html is not None:

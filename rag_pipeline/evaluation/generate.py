@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
-from typing import Any
 
 from rag_pipeline.chat import ChatModel, Message
 from rag_pipeline.errors import ChatError, SourceError
@@ -52,7 +51,7 @@ def draft_questions(
     seed: int = 0,
     principals: Sequence[str] | None = None,
     on_question: Callable[[], None] = lambda: None,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return drafts in the format of `known_questions`, with `"review": "draft"`.
 
     Passages come from all documents in turn, the same ones for the same `seed`. Drafts whose quote
@@ -68,7 +67,7 @@ def draft_questions(
     if not passages:
         raise SourceError("there is nothing to ask about", hint="run `rag sync FOLDER` first")
 
-    def draft(passage: AskedPassage) -> dict[str, Any] | None:
+    def draft(passage: AskedPassage) -> dict[str, object] | None:
         try:
             return _draft(chat, passage)
         finally:
@@ -83,15 +82,15 @@ def draft_questions(
     return list(_numbered(drafts))
 
 
-def _numbered(drafts: Sequence[dict[str, Any] | None]) -> Iterator[dict[str, Any]]:
-    seen: set[str] = set()
+def _numbered(drafts: Sequence[dict[str, object] | None]) -> Iterator[dict[str, object]]:
+    seen: set[object] = set()
     for draft in drafts:
         if draft is not None and draft["question"] not in seen:
             seen.add(draft["question"])
             yield {"id": f"draft-{len(seen):03}", **draft}
 
 
-def _draft(chat: ChatModel, passage: AskedPassage) -> dict[str, Any] | None:
+def _draft(chat: ChatModel, passage: AskedPassage) -> dict[str, object] | None:
     """Return a draft; None if the model has none or quotes something else."""
     name = PurePath(passage.uri).name
     parts = (name, passage.breadcrumb_trail, passage.content)
@@ -110,7 +109,7 @@ def _draft(chat: ChatModel, passage: AskedPassage) -> dict[str, Any] | None:
     )
     if not question or not quote or not holds(passage.content, quote):
         return None
-    gold: dict[str, Any] = {"doc": name, "text": quote}
+    gold: dict[str, object] = {"doc": name, "text": quote}
     if passage.page_start == passage.page_end:
         gold["page"] = passage.page_start
     return {

@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 from rag_pipeline.chat import ChatModel, Message
 from rag_pipeline.errors import ChatError
@@ -93,7 +92,7 @@ def parse_judgement(text: str, *, has_known: bool) -> Judgement | None:
     return Judgement(faithfulness, relevancy, agreement if has_known else None)
 
 
-def json_object(text: str) -> dict[str, Any] | None:
+def json_object(text: str) -> dict[str, object] | None:
     """Return the JSON object in a reply, ignoring the text around it."""
     match = _OBJECT.search(text)
     try:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.evaluation.evaluate import Evaluation
@@ -21,7 +20,7 @@ def save_evaluation(
     evaluations: Sequence[Evaluation],
     thresholds: Sequence[Threshold],
     questions_name: str,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Write the report and `REPORT.json`, which `rag serve` shows; return the latter's values.
 
     Raises `SourceError` if a file cannot be written.
@@ -43,7 +42,7 @@ def save_evaluation(
     return figures
 
 
-def _plain(evaluation: Evaluation) -> dict[str, Any]:
+def _plain(evaluation: Evaluation) -> dict[str, object]:
     return {
         "setting": evaluation.variant.name,
         "changes": evaluation.variant.changes,

@@ -40,7 +40,7 @@ class Pictures:
         self._spool = Spool(settings.data_path / "serve" / "copies")
         self._lock = threading.Lock()
         self._executor: ProcessPoolExecutor | None = None
-        self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
         self._checked: dict[str, tuple[tuple[int, int], str]] = {}
 
     def picture(self, document: StoredDocument, page: int, width: int) -> bytes:

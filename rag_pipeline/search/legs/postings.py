@@ -77,27 +77,27 @@ class Scores:
 
     def places(
         self, rows: Iterable[tuple[int, bytes]]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the places of a lexeme's chunks, and their frequencies and lengths, packed.
 
         `rows` are (bucket, postings); buckets missing from the corpus are skipped.
         """
         known = [(self._offsets[bucket], p) for bucket, p in rows if bucket in self._offsets]
         if not known:
-            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         # As indices, so that numpy does not convert them at each use.
-        packed = np.frombuffer(b"".join(p for _, p in known), dtype=">i4").astype(np.intp)
-        offsets = np.asarray([offset + BUCKET_SIZE // 2 for offset, _ in known], dtype=np.intp)
+        packed = np.frombuffer(b"".join(p for _, p in known), dtype=">i4").astype(np.int64)
+        offsets = np.asarray([offset + BUCKET_SIZE // 2 for offset, _ in known], dtype=np.int64)
         places = (packed >> _SLOT_SHIFT) + np.repeat(offsets, [len(p) // 4 for _, p in known])
         return places, packed & _FREQUENCY_AND_LENGTH
 
-    def add(self, places: NDArray[np.intp], rest: NDArray[np.intp], factor: float) -> None:
+    def add(self, places: NDArray[np.int64], rest: NDArray[np.int64], factor: float) -> None:
         """Add a lexeme's scores: `factor` × (k1 + 1) × tf / (tf + k1 × (1 − b + b × length))."""
         # A lexeme's postings contain a chunk once, so places are unique.
         # `clip` only saves numpy the check for indices out of bounds: there are none.
         self.values[places] += np.float32(factor) * self._saturation.take(rest, mode="clip")
 
-    def chunk_ids(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
+    def chunk_ids(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ids of the chunks at these places."""
         buckets = np.asarray(self._corpus.buckets, dtype=np.int64)
         ids: NDArray[np.int64] = buckets[places >> BUCKET_BITS] << BUCKET_BITS
