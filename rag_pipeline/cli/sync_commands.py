@@ -15,7 +15,7 @@ from rag_pipeline.cli.application import (
     open_database,
     open_readers,
 )
-from rag_pipeline.console.terminal import err, out, print_json, safe, safe_line
+from rag_pipeline.console.terminal import err, out, print_json, safe
 from rag_pipeline.errors import RagError
 from rag_pipeline.settings import Settings
 
@@ -64,7 +64,7 @@ def _preview(
     settings: Settings, database: Database, roots: list[SourceRoot], explain: bool, as_json: bool
 ) -> None:
     """Show what a sync would do and cost; nothing is written."""
-    from rag_pipeline.console.cost_output import print_dry_run, print_reasons
+    from rag_pipeline.console.cost_output import print_dry_run, print_reason
     from rag_pipeline.console.progress_bars import counting
     from rag_pipeline.sync.planning.dry_run import preview_sync
     from rag_pipeline.sync.planning.estimate import estimate_plan
@@ -78,7 +78,9 @@ def _preview(
         print_json({"files": files, "problems": problems, **sums, **vars(estimate)})
         return
     if explain:
-        print_reasons(estimate)
+        for document in estimate.documents:
+            sent_why = document.sent_why if document.sent_pages else ""
+            print_reason(document.name, document.stage, document.why, sent_why)
     print_dry_run(preview.changes, estimate, preview.problems)
 
 
@@ -92,7 +94,8 @@ def run(
 ) -> None:
     """Sync these roots, or all known ones; show progress and a summary; set the exit status."""
     from rag_pipeline.assets.launch import open_instance, run_sync
-    from rag_pipeline.console.progress_bars import STAGE_TITLES, set_totals, sync_progress
+    from rag_pipeline.console.cost_output import print_reason
+    from rag_pipeline.console.progress_bars import set_totals, sync_progress
     from rag_pipeline.console.sync_output import print_sync_summary
     from rag_pipeline.definitions import defs
     from rag_pipeline.errors import SourceError, SyncLockedError
@@ -118,18 +121,11 @@ def run(
         if explain and not as_json:
             for source_hash, why in plan.why.items():
                 name = Path(plan.states[source_hash].uris[0]).name
-                stage = STAGE_TITLES[plan.stale[source_hash]]
-                out.print(f"{safe_line(name)} [dim]from {stage} on: {safe(why)}[/]")
+                print_reason(name, plan.stale[source_hash], why)
 
     with open_instance(settings) as instance, sync_progress(not as_json) as progress:
-        summary = run_sync(
-            defs,
-            instance,
-            settings,
-            database,
-            [root.root for root in roots],
-            planned,
-        )
+        names = [root.root for root in roots]
+        summary = run_sync(defs, instance, settings, database, names, planned)
     if as_json:
         print_json(summary)
     else:

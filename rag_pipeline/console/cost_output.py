@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from rag_pipeline.console.progress_bars import STAGE_TITLES
-from rag_pipeline.console.terminal import counted, out, safe
+from rag_pipeline.console.terminal import counted, out, safe, safe_line
 from rag_pipeline.store.embeddings import SpaceRow
 from rag_pipeline.store.usage_table import UsageTotal
 from rag_pipeline.sync.planning.estimate import SyncEstimate
@@ -27,16 +27,10 @@ def usd(value: float | None) -> str:
     return f"${value:.2g}"
 
 
-def print_reasons(estimate: SyncEstimate) -> None:
-    """Print why each document will be processed, and from which stage on."""
-    for document in estimate.documents:
-        sent = (
-            f" · [yellow]Document AI: {safe(document.sent_why)}[/]" if document.sent_pages else ""
-        )
-        out.print(
-            f"{safe(document.name)} [dim]from {STAGE_TITLES[document.stage]} on: "
-            f"{safe(document.why)}[/]{sent}"
-        )
+def print_reason(name: str, stage: str, why: str, sent_why: str = "") -> None:
+    """Print why a document is processed, from which stage on, and why it is sent to Document AI."""
+    sent = f" · [yellow]Document AI: {safe(sent_why)}[/]" if sent_why else ""
+    out.print(f"{safe_line(name)} [dim]from {STAGE_TITLES[stage]} on: {safe(why)}[/]{sent}")
 
 
 def print_dry_run(changes: SourceChanges, estimate: SyncEstimate, problems: Sequence[str]) -> None:
