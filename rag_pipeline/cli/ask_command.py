@@ -8,19 +8,21 @@ import typer
 
 from rag_pipeline.cli.application import (
     AsOption,
+    JsonOption,
+    SpaceOption,
+    app,
+    open_readers,
+)
+from rag_pipeline.cli.filter_options import (
     BeforeOption,
     DocumentOption,
-    JsonOption,
     LanguageOption,
     PagesOption,
     SinceOption,
     SourceTypeOption,
-    SpaceOption,
     TagOption,
     WhereOption,
-    app,
     make_filters,
-    open_readers,
 )
 from rag_pipeline.console.terminal import err, print_json, safe
 

@@ -8,20 +8,22 @@ import typer
 
 from rag_pipeline.cli.application import (
     AsOption,
+    JsonOption,
+    LimitOption,
+    SpaceOption,
+    app,
+    open_readers,
+)
+from rag_pipeline.cli.filter_options import (
     BeforeOption,
     DocumentOption,
-    JsonOption,
     LanguageOption,
-    LimitOption,
     PagesOption,
     SinceOption,
     SourceTypeOption,
-    SpaceOption,
     TagOption,
     WhereOption,
-    app,
     make_filters,
-    open_readers,
 )
 from rag_pipeline.console.terminal import print_json
 from rag_pipeline.errors import SettingsError
