@@ -78,8 +78,9 @@ def print_status(
 ) -> None:
     """Print the size of the store, the folders, and every document that failed or has warnings."""
     out.print(
-        f"[bold]{counts.ready}[/] of {counts.documents} documents ready, {counts.pages} pages, "
-        f"{counts.chunks} chunks, {counts.vectors} vectors, "
+        f"[bold]{counts.ready}[/] of {counted(counts.documents, 'document')} ready, "
+        f"{counted(counts.pages, 'page')}, {counted(counts.chunks, 'chunk')}, "
+        f"{counted(counts.vectors, 'vector')}, "
         f"{counts.database_bytes / 2**20:.0f} MB in Postgres"
     )
     for root in roots:
