@@ -167,7 +167,8 @@ class RagSystem:
         `options` are further fields of `SearchRequest`.
         """
         chosen = _search_options(use_hybrid, source_type, tags, filters, options)
-        return self._searcher.search(query, limit=limit, **chosen)
+        chosen["limit"] = limit
+        return self._searcher.search(query, **chosen)
 
     def ask(
         self,
@@ -281,6 +282,6 @@ def _search_options(
     for name, wanted in further.items():
         if wanted and getattr(found["filters"], name):
             raise RagError(f"{name} are given twice", hint="once, beside the filters or in them")
-        if wanted:
-            found["filters"] = replace(found["filters"], **{name: wanted})
+    update: dict[str, Any] = {name: wanted for name, wanted in further.items() if wanted}
+    found["filters"] = replace(found["filters"], **update)
     return found

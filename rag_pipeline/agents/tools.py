@@ -159,7 +159,14 @@ def create_server(
         log_level="WARNING",
     )
     tools = _Tools(settings, knowledge_bases, bearer)
-    for tool in (tools.search, tools.ask, tools.outline, tools.read_section, tools.sources):
+    reading: tuple[Callable[..., object], ...] = (
+        tools.search,
+        tools.ask,
+        tools.outline,
+        tools.read_section,
+        tools.sources,
+    )
+    for tool in reading:
         server.tool(annotations=_READS)(_explained(tool))
     if settings.mcp.allow_remember:
         server.tool(annotations=_WRITES)(_explained(tools.remember))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,6 +28,10 @@ from rag_pipeline.cli.filter_options import (
 from rag_pipeline.console.terminal import print_json
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import ResultExpansion, ResultSelection, SearchSettings
+
+if TYPE_CHECKING:
+    from rag_pipeline.search import SearchResponse
+    from rag_pipeline.search.sql_statements import Statement
 
 ExplainOption = Annotated[
     bool, typer.Option("--explain", help="Show each clause's score, rank, weight and share.")
@@ -104,6 +108,7 @@ def search(
             expand=expand,
         )
         searcher = create_searcher(database, settings, space=space)
+        found: list[Statement] | SearchResponse
         found = searcher.statements(request) if sql else searcher.search(request)
     if as_json:
         print_json(found)

@@ -56,7 +56,8 @@ class SearchRequest:
         unknown = options.keys() - {one.name for one in fields(cls)}
         if unknown:
             raise RagError(f"unknown search options: {', '.join(sorted(unknown))}")
-        return replace(request, **{name: one for name, one in options.items() if one is not None})
+        given: dict[str, Any] = {name: one for name, one in options.items() if one is not None}
+        return replace(request, **given)
 
     def settings(self, defaults: SearchSettings) -> SearchSettings:
         """Return the settings of this search: the project's with the request's options."""

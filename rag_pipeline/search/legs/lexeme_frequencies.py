@@ -20,7 +20,7 @@ class LexemeFrequency:
 
 
 def frequencies_of(
-    connection: Connection[TupleRow], statement: Any, **parameters: object
+    connection: Connection[TupleRow], statement: Any, **parameters: Any
 ) -> dict[str, int]:
     """Run a statement that returns lexemes; return the number of chunks that have each."""
     rows = records(connection, LexemeFrequency, statement, **parameters)
