@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from rag_pipeline.errors import RagError
 from rag_pipeline.search.filters import Filters
