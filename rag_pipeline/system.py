@@ -1,24 +1,26 @@
 """Everything in one object, for notebooks and programs: add documents, search, ask.
 
-The same stages, store and settings as `rag sync`; without Dagster. What is added here is kept in
-sync by later `rag sync` runs, and shows up in `rag status`.
+It has the stages, store and settings of `rag sync`, without Dagster. Later `rag sync` runs keep
+what is added here up to date, and `rag status` shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Unpack
 
 from rag_pipeline.answering import Answer, Answerer, AnswerStream, Turn
 from rag_pipeline.chat import ChatModel, create_chat
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import DocumentError, RagError, SettingsError, SourceError
 from rag_pipeline.relational.search_opening import create_searcher
-from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchResponse
+from rag_pipeline.search import Filters, Searcher, SearchResponse
+from rag_pipeline.search.filters import Filtered, listed
+from rag_pipeline.search.search_request import RankingOptions, SearchOptions
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import SourceRoot, register_roots
@@ -31,11 +33,8 @@ from rag_pipeline.sync.sources.refresh import current_plan, refresh_sources
 from rag_pipeline.sync.sync_context import SyncContext
 
 LOCK_WAIT_SECONDS = 3600.0
-"""How long another sync is waited for."""
+"""How long to wait for another sync."""
 VECTOR_ONLY = {"text": 0.0, "vector": 1.0}
-
-Filtered = Filters | Mapping[str, Any]
-"""`Filters`, or a mapping: its fields by name; any other key is one of the chunks' metadata."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,9 @@ class Added:
     files: dict[str, int]
     """Files by what the scan saw: new, changed, renamed, copied, removed, unchanged."""
     done: list[str] = field(default_factory=list)
-    """Names of the documents that were brought up to date."""
+    """Names of the documents that were processed."""
     current: int = 0
-    """Documents that already were."""
+    """Documents that were up to date already."""
     failures: dict[str, str] = field(default_factory=dict)
     """Reasons by name."""
     problems: list[str] = field(default_factory=list)
@@ -57,15 +56,15 @@ class Added:
 class RagSystem:
     """A knowledge base: its settings, its database, its models.
 
-    `project_dir` is the folder of rag.toml and `.rag/` (default: `RAG_HOME`, or the nearest upwards
-    from the current folder), and further arguments replace single settings; or it is the settings
-    themselves. Models load when they are first used. Safe to use from several threads. Close it, or
-    use it in a `with`.
+    `project_dir` is the folder of rag.toml and `.rag/` (default: `RAG_HOME`, or the nearest from
+    the current folder upwards), or a `Settings` object. Further arguments replace single settings.
+    Models load on first use. Safe to use from several threads. Close it, or use it in a `with`.
 
-    `principals` are those who search and ask (`["user:kim", "group:service"]`): they find what one
-    of them may read. None: everything; where `security.enabled`, what `security.principals` may.
+    `principals` are those who search and ask (`["user:kim", "group:service"]`): they find what any
+    of them may read. None means everything or, if `security.enabled` is on, what
+    `security.principals` may read.
 
-    Raises `SettingsError`, and `DatabaseUnavailableError` where Postgres is not to be had.
+    Raises `SettingsError`, and `DatabaseUnavailableError` if Postgres cannot be reached.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class RagSystem:
             self.settings = Settings.load(folder, **settings)
         database = Database.open(self.settings)
         self.database = database.for_readers(principals)
-        # Who was not named, but restricted by the settings alone, may name others.
+        # If only the settings restrict this one, it may still be lent to others.
         self._lent = database if principals is None else self.database
         self._embedder = create_embedder(
             self.settings.embedding, self.settings.data_path / "models"
@@ -95,8 +94,8 @@ class RagSystem:
     def reading_as(self, principals: Sequence[str]) -> RagSystem:
         """Return this knowledge base as other principals see it, with the same models.
 
-        Cheap, for a server that asks for many. Close this one at the end, not what is returned.
-        Raises `StoreError` on one that was opened for principals itself.
+        Cheap, for servers with many readers. Close this one at the end, not the returned ones.
+        Raises `StoreError` if this one was opened for principals itself.
         """
         other = copy(self)
         other.database = other._lent = self._lent.for_readers(principals)
@@ -111,9 +110,9 @@ class RagSystem:
         readers: Sequence[str] = ("public",),
         on_outcome: Callable[[Outcome], None] = lambda _: None,
     ) -> Added:
-        """Add one file, web page or object of a store, or bring it up to date.
+        """Add one file, web page or stored object, or bring it up to date.
 
-        Raises `SourceError` for what is not there or no document, `DocumentError` where it fails.
+        Raises `SourceError` if it is missing or no document, `DocumentError` if it fails.
         """
         root = given_root(path_or_url)
         if Path(root.root).is_dir():
@@ -137,10 +136,10 @@ class RagSystem:
         readers: Sequence[str] = ("public",),
         on_outcome: Callable[[Outcome], None] = lambda _: None,
     ) -> Added:
-        """Add the documents of a folder (or URL of one), or bring them up to date.
+        """Add the documents of a folder (or its URL), or bring them up to date.
 
-        `extensions` limits them, such as `["pdf", "docx"]`. Documents that fail stand in
-        `failures`; the others land. Raises `SourceError` for what is no folder.
+        `extensions` limits them, such as `["pdf", "docx"]`. `failures` lists documents that fail;
+        the others are stored. Raises `SourceError` if it is no folder.
         """
         root = given_root(path)
         if Path(root.root).is_file():
@@ -161,15 +160,16 @@ class RagSystem:
         source_type: str | Sequence[str] | None = None,
         tags: str | Sequence[str] | None = None,
         filters: Filtered | None = None,
-        **options: Any,
+        **options: Unpack[RankingOptions],
     ) -> SearchResponse:
         """Return the best chunks; `use_hybrid=False` searches by meaning alone.
 
-        `source_type` is the file name extension (`pdf`), `tags` any of the source's; `options` are
-        further fields of `SearchRequest`.
+        `source_type` is a file name extension (`pdf`), and `tags` match any tag of the source;
+        `options` are further fields of `SearchRequest`.
         """
-        arguments = _search_arguments(use_hybrid, source_type, tags, filters, options)
-        return self._searcher.search(query, limit=limit, **arguments)
+        chosen = _search_options(use_hybrid, source_type, tags, filters, options)
+        chosen["limit"] = limit
+        return self._searcher.search(query, **chosen)
 
     def ask(
         self,
@@ -180,15 +180,15 @@ class RagSystem:
         tags: str | Sequence[str] | None = None,
         filters: Filtered | None = None,
         history: Sequence[Turn] = (),
-        **options: Any,
+        **options: Unpack[RankingOptions],
     ) -> Answer:
-        """Answer a question from the documents, every statement cited; arguments as of `search`.
+        """Answer a question from the documents, citing every statement; arguments as in `search`.
 
-        `history` are the turns before: `[("user", "…"), ("assistant", "…")]`. Without a chat model
-        in the settings the answer quotes. Raises `ProviderError` and `ChatError`.
+        `history` holds the earlier turns: `[("user", "…"), ("assistant", "…")]`. Without a chat
+        model in the settings the answer quotes. Raises `ProviderError` and `ChatError`.
         """
-        arguments = _search_arguments(use_hybrid, source_type, tags, filters, options)
-        return self._answerer().ask(question, history=history, **arguments)
+        chosen = _search_options(use_hybrid, source_type, tags, filters, options)
+        return self._answerer().ask(question, history=history, **chosen)
 
     def stream(
         self,
@@ -199,19 +199,19 @@ class RagSystem:
         tags: str | Sequence[str] | None = None,
         filters: Filtered | None = None,
         history: Sequence[Turn] = (),
-        **options: Any,
+        **options: Unpack[RankingOptions],
     ) -> AnswerStream:
-        """Answer like `ask`, piece by piece; the stream's `answer` is the whole, at the end."""
-        arguments = _search_arguments(use_hybrid, source_type, tags, filters, options)
-        return self._answerer().stream(question, history=history, **arguments)
+        """Answer like `ask`, piece by piece; at the end the stream's `answer` is complete."""
+        chosen = _search_options(use_hybrid, source_type, tags, filters, options)
+        return self._answerer().stream(question, history=history, **chosen)
 
     @property
     def searcher(self) -> Searcher:
-        """What searches, for requests that are complete."""
+        """The searcher, for complete requests."""
         return self._searcher
 
     def close(self) -> None:
-        """Close the connections; an embedded Postgres runs on (`rag db stop` ends it)."""
+        """Close the connections; an embedded Postgres keeps running (`rag db stop` ends it)."""
         self.database.whole.close()
 
     def __enter__(self) -> RagSystem:
@@ -239,11 +239,11 @@ class RagSystem:
         *,
         again: bool = False,
     ) -> Added:
-        """Do what a sync of this root does; `again`: also what failed before for good."""
+        """Do what a sync of this root does; `again` also retries permanent failures."""
         if isinstance(tags, str) or isinstance(readers, str):
             raise SettingsError("tags and readers are lists", hint='write tags=["manual"]')
         root = SourceRoot(root.root, root.include, root.exclude, tuple(tags), tuple(readers))
-        # Whoever adds needs not be one of its readers.
+        # Whoever adds a document need not be one of its readers.
         database = self.database.whole
         with database.sync_lock(LOCK_WAIT_SECONDS):
             with database.connection() as connection:
@@ -253,7 +253,7 @@ class RagSystem:
             hashes = list(plan.stale)
             if again:
                 hashes += [state.source_hash for state in plan.failed]
-            context = self._context()
+            context = SyncContext.of(self.settings, database, "library", embedder=self._embedder)
             check_cost(context, hashes)
             added = Added(scanned.changes.counts(), current=plan.current, problems=scanned.problems)
             for outcome in process_documents(context, hashes):
@@ -265,56 +265,24 @@ class RagSystem:
             finish(context)
         return added
 
-    def _context(self) -> SyncContext:
-        return SyncContext.of(
-            self.settings, self.database.whole, "library", embedder=self._embedder
-        )
 
-
-def _search_arguments(
+def _search_options(
     use_hybrid: bool,
     source_type: str | Sequence[str] | None,
     tags: str | Sequence[str] | None,
     filters: Filtered | None,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
+    options: RankingOptions,
+) -> SearchOptions:
     """Return the options of the `SearchRequest`."""
-    arguments = dict(options)
+    found: SearchOptions = {**options, "filters": Filters.of(filters)}
     if not use_hybrid:
-        if "weights" in arguments:
+        if "weights" in options:
             raise RagError("weights were given, and use_hybrid=False", hint="give one of them")
-        arguments["weights"] = VECTOR_ONLY
-    given = to_filters(filters)
-    further = {"source_types": _listed(source_type), "tags": _listed(tags)}
+        found["weights"] = VECTOR_ONLY
+    further = {"source_types": listed(source_type), "tags": listed(tags)}
     for name, wanted in further.items():
-        if wanted and getattr(given, name):
+        if wanted and getattr(found["filters"], name):
             raise RagError(f"{name} are given twice", hint="once, beside the filters or in them")
     update: dict[str, Any] = {name: wanted for name, wanted in further.items() if wanted}
-    return {**arguments, "filters": replace(given, **update)}
-
-
-def to_filters(filters: Filtered | None) -> Filters:
-    """Return filters given as a mapping: fields of `Filters`, else keys of the metadata.
-
-    A metadata key's value is one value, or a list of which any will do.
-    """
-    if isinstance(filters, Filters):
-        return filters
-    names = {one.name for one in fields(Filters)}
-    known: dict[str, Any] = {}
-    metadata = []
-    for key, value in (filters or {}).items():
-        if key in names and key != "metadata":
-            known[key] = _listed(value) if key not in _SINGLE else value
-        else:
-            metadata.append(MetadataFilter(key, _listed(value)))
-    return Filters(**known, metadata=tuple(metadata))
-
-
-_SINGLE = ("first_page", "last_page", "ingested_from", "ingested_before")
-
-
-def _listed(value: Any) -> tuple[Any, ...]:
-    if value is None:
-        return ()
-    return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
+    found["filters"] = replace(found["filters"], **update)
+    return found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from rag_pipeline.cli import app
 from rag_pipeline.cli.command_reference import COMMANDS_PAGE, commands, commands_table
@@ -35,6 +36,13 @@ def test_every_command_has_help_with_an_example() -> None:
     for name, command in commands():
         example = rf"Example: (?:{name}\b|psql)"
         assert re.search(example, command.help or ""), f"{name} has no example of itself"
+
+
+def test_help_shows_text_in_brackets() -> None:
+    """Rich takes `[chat]` for markup and drops it, unless help is Markdown."""
+    shown = CliRunner().invoke(app, ["ask", "--help"]).output
+    assert "[chat]" in shown
+    assert "[security]" in shown
 
 
 def test_the_table_of_commands_is_current() -> None:

@@ -15,7 +15,6 @@ from rag_pipeline.errors import DocumentError, SettingsError, SourceError
 from rag_pipeline.search import Filters, MetadataFilter
 from rag_pipeline.settings import ChatSettings, Settings
 from rag_pipeline.store.source_tables import list_roots
-from rag_pipeline.system import to_filters
 from tests.chat.chat_server import Answer, ChatServer, streamed
 
 OIL = "# Maintenance\n\nReplace the oil filter every 2000 hours.\n"
@@ -108,14 +107,14 @@ def test_answers_by_chat(rag: RagSystem, manuals: Path) -> None:
 
 
 def test_filters_by_name_and_by_metadata() -> None:
-    assert to_filters({"tags": "a", "first_page": 2, "machine.year": 7, "kind": ["x", "y"]}) == (
+    assert Filters.of({"tags": "a", "first_page": 2, "machine.year": 7, "kind": ["x", "y"]}) == (
         Filters(
             tags=("a",),
             first_page=2,
             metadata=(MetadataFilter("machine.year", (7,)), MetadataFilter("kind", ("x", "y"))),
         )
     )
-    assert to_filters(None) == Filters(metadata=())
+    assert Filters.of(None) == Filters(metadata=())
 
 
 SCRIPT = """\

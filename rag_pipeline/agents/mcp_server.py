@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from rag_pipeline.agents.tools import create_server
 from rag_pipeline.serve.access_tokens import Bearer
 from rag_pipeline.serve.guard import LOCAL, Guard
-from rag_pipeline.serve.readers import Readers
+from rag_pipeline.serve.readers import KnowledgeBases
 from rag_pipeline.serve.web_server import access_of, bind, serve
 from rag_pipeline.settings import Settings
 
@@ -22,15 +22,15 @@ def serve_pipe(settings: Settings, principals: tuple[str, ...] | None) -> None:
 
     Nothing else is written to standard output: the SDK reserves it while it serves.
     """
-    readers = Readers(settings)
-    server = create_server(settings, readers, Bearer(LOCAL, principals))
+    knowledge_bases = KnowledgeBases(settings)
+    server = create_server(settings, knowledge_bases, Bearer(LOCAL, principals))
     try:
-        readers.whole()
+        knowledge_bases.whole()
         anyio.run(server.run_stdio_async)
     except KeyboardInterrupt:
         pass
     finally:
-        readers.close()
+        knowledge_bases.close()
 
 
 @contextmanager
@@ -40,8 +40,8 @@ def http_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
     Raises like `access_of`, and if the database is unavailable.
     """
     access = access_of(settings, host)
-    readers = Readers(settings)
-    server = create_server(settings, readers, None)
+    knowledge_bases = KnowledgeBases(settings)
+    server = create_server(settings, knowledge_bases, None)
     # Stateless: each request's token identifies the sender. The guard checks hosts and origins.
     application = server.streamable_http_app(
         stateless_http=True,
@@ -49,10 +49,10 @@ def http_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     try:
-        readers.whole()
+        knowledge_bases.whole()
         yield Guard(application, access)
     finally:
-        readers.close()
+        knowledge_bases.close()
 
 
 def serve_http(settings: Settings, host: str, port: int, on_ready: Callable[[str], None]) -> None:

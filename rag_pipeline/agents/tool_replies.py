@@ -8,7 +8,7 @@ from rag_pipeline.serve import reply_models as replies
 from rag_pipeline.serve.reply_models import Region, Reply
 
 
-class Citation(Reply):
+class ToolCitation(Reply):
     """Where a text is in its document."""
 
     document: str = Field(description="Name of the file")
@@ -32,7 +32,7 @@ class Found(BaseModel):
     relevance: float = Field(description="0..1, comparable between searches")
     score: float
     context: str | None = Field(default=None, description="The section or the neighbours")
-    citation: Citation
+    citation: ToolCitation
 
 
 class SearchResults(BaseModel):
@@ -54,24 +54,24 @@ class Answered(BaseModel):
         "computed: by SQL over a database"
     )
     status: str = Field(description="answered, not_found, refused or cut")
-    citations: dict[str, Citation] = Field(description="By marker")
+    citations: dict[str, ToolCitation] = Field(description="By marker")
     problems: list[str] = Field(default=[], description="Reasons to doubt the answer")
     notes: list[str] = []
 
 
-class Passage(BaseModel):
+class ToolPassage(BaseModel):
     """A part of a section."""
 
     text: str
-    citation: Citation
+    citation: ToolCitation
 
 
-class Section(BaseModel):
+class ToolSection(BaseModel):
     """A section, in the document's order."""
 
     document: str
     section: str
-    passages: list[Passage]
+    passages: list[ToolPassage]
     next_chunk_id: int | None = Field(
         default=None, description="Where to continue if the section was cut"
     )
@@ -94,7 +94,7 @@ def search_results(reply: replies.SearchReply) -> SearchResults:
                 relevance=round(one.relevance, 4),
                 score=round(one.score, 6),
                 context=one.context,
-                citation=Citation.model_validate(one),
+                citation=ToolCitation.model_validate(one),
             )
             for one in reply.results
         ],
@@ -109,21 +109,21 @@ def answered(reply: replies.AnswerReply) -> Answered:
         text=reply.text,
         kind=reply.kind,
         status=reply.status,
-        citations={one.marker: Citation.model_validate(one) for one in reply.citations},
+        citations={one.marker: ToolCitation.model_validate(one) for one in reply.citations},
         problems=reply.problems,
         notes=reply.notes,
     )
 
 
-def section(reply: replies.SectionReply) -> Section:
+def section(reply: replies.SectionReply) -> ToolSection:
     """Return a section as the tool returns it."""
-    return Section(
+    return ToolSection(
         document=reply.document,
         section=reply.breadcrumb_trail,
         passages=[
-            Passage(
+            ToolPassage(
                 text=one.content,
-                citation=Citation(
+                citation=ToolCitation(
                     document=reply.document,
                     source_hash=reply.source_hash,
                     page=one.page_start,

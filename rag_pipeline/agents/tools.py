@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -15,15 +15,14 @@ from pydantic import AfterValidator, Field
 from rag_pipeline.agents import tool_replies as replies
 from rag_pipeline.agents.notes import MAX_NOTE, MAX_TITLE, Notes
 from rag_pipeline.errors import RagError
-from rag_pipeline.search.search_request import Expansion
 from rag_pipeline.serve import request_models as requests
 from rag_pipeline.serve.access_tokens import Bearer
 from rag_pipeline.serve.knowledge import Knowledge
 from rag_pipeline.serve.problems import Problem, ProblemError, problem_of
-from rag_pipeline.serve.readers import Readers
+from rag_pipeline.serve.readers import KnowledgeBases
 from rag_pipeline.serve.reply_models import OutlineReply, SourcesReply
-from rag_pipeline.serve.request_models import Name, Names, PageNumber, Question
-from rag_pipeline.settings import Settings
+from rag_pipeline.serve.request_models import Name, Names, PageNumber, QuestionText
+from rag_pipeline.settings import ResultExpansion, Settings
 from rag_pipeline.text import clean_text
 
 INSTRUCTIONS = """\
@@ -38,42 +37,32 @@ Documents = Annotated[Names, Field(description="Only these: file names, or hashe
 Tags = Annotated[Names, Field(description="Only sources with one of these tags")]
 Languages = Annotated[Names, Field(description="Only documents in these languages: en, ko")]
 DocumentName = Annotated[Name, Field(description="A file's name, or the document's hash")]
-Call = TypeVar("Call", bound=Callable[..., Any])
+AgentContext = Context[Any, Any]
+P = ParamSpec("P")
+Returned = TypeVar("Returned")
 
 
-def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -> MCPServer[Any]:
-    """Return the server. `bearer` is who asks over standard input; None if each request says."""
-    server: MCPServer[Any] = MCPServer(
-        "rag_pipeline",
-        title="Technical documents",
-        instructions=INSTRUCTIONS,
-        version=version("rag-pipeline"),
-        log_level="WARNING",
-    )
+class _Tools:
+    """The tools for one project; `bearer` is who asks over standard input, None over HTTP."""
 
-    def asking(context: Context[Any, Any]) -> Bearer:
-        if bearer is not None:
-            return bearer
-        request = context.request_context.request
-        assert request is not None  # over HTTP the guard has set it
-        asked: Bearer = request.state.bearer
-        return asked
+    def __init__(
+        self, settings: Settings, knowledge_bases: KnowledgeBases, bearer: Bearer | None
+    ) -> None:
+        self._settings = settings
+        self._knowledge_bases = knowledge_bases
+        self._bearer = bearer
 
-    def knowledge(context: Context[Any, Any]) -> Knowledge:
-        return readers.knowledge_of(asking(context).principals)
-
-    @server.tool(annotations=_READS)
-    @_explained
     def search(
-        context: Context[Any, Any],
-        query: Question,
+        self,
+        context: AgentContext,
+        query: QuestionText,
         limit: requests.Limit = 8,
         documents: Documents = [],  # noqa: B006 - pydantic copies it
         tags: Tags = [],  # noqa: B006
         languages: Languages = [],  # noqa: B006
         first_page: PageNumber | None = None,
         last_page: PageNumber | None = None,
-        expand: Expansion = "none",
+        expand: ResultExpansion = "none",
     ) -> replies.SearchResults:
         """Find passages by words and by meaning, best first, each with its citation.
 
@@ -87,13 +76,12 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
             last_page=last_page,
         )
         asked = requests.SearchBody(query=query, limit=limit, filters=filters, expand=expand)
-        return replies.search_results(knowledge(context).search(asked))
+        return replies.search_results(self._knowledge(context).search(asked))
 
-    @server.tool(annotations=_READS)
-    @_explained
     def ask(
-        context: Context[Any, Any],
-        question: Question,
+        self,
+        context: AgentContext,
+        question: QuestionText,
         documents: Documents = [],  # noqa: B006
         tags: Tags = [],  # noqa: B006
         languages: Languages = [],  # noqa: B006
@@ -101,69 +89,95 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
         """Answer a question from the documents, citing every statement."""
         filters = requests.FiltersRequest(documents=documents, tags=tags, languages=languages)
         asked = requests.AskRequest(question=question, filters=filters)
-        return replies.answered(knowledge(context).ask(asked))
+        return replies.answered(self._knowledge(context).ask(asked))
 
-    @server.tool(annotations=_READS)
-    @_explained
-    def outline(context: Context[Any, Any], document: DocumentName) -> OutlineReply:
+    def outline(self, context: AgentContext, document: DocumentName) -> OutlineReply:
         """Return the headings of a document with their pages; their trails name its sections."""
-        return knowledge(context).outline(document)
+        return self._knowledge(context).outline(document)
 
-    @server.tool(annotations=_READS)
-    @_explained
     def read_section(
-        context: Context[Any, Any],
+        self,
+        context: AgentContext,
         document: DocumentName,
         section: Annotated[Name | None, Field(description="A trail, or a heading")] = None,
         chunk_id: Annotated[
             int | None, Field(ge=1, le=requests.MAX_ID, description="Read from this chunk on")
         ] = None,
-    ) -> replies.Section:
+    ) -> replies.ToolSection:
         """Return the text of a section; without one, the document from its beginning."""
-        return replies.section(knowledge(context).read_section(document, section, chunk_id))
+        return replies.section(self._knowledge(context).read_section(document, section, chunk_id))
 
-    @server.tool(annotations=_READS)
-    @_explained
     def sources(
-        context: Context[Any, Any],
+        self,
+        context: AgentContext,
         name: Annotated[Name | None, Field(description="A part of the file's name")] = None,
         limit: Annotated[int, Field(ge=1, le=1000)] = 100,
         offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0,
     ) -> SourcesReply:
         """List the documents with pages, language, tags and, where one failed, the reason."""
         asked = requests.SourcesQuery(name=name, limit=limit, offset=offset)
-        return knowledge(context).sources(asked)
+        return self._knowledge(context).sources(asked)
 
+    def remember(
+        self,
+        context: AgentContext,
+        title: Annotated[
+            str, Field(min_length=1, max_length=MAX_TITLE), AfterValidator(clean_text)
+        ],
+        text: Annotated[str, Field(min_length=1, max_length=MAX_NOTE), AfterValidator(clean_text)],
+    ) -> replies.Remembered:
+        """Save a note as a document that everyone with your read access can find.
+
+        Searchable at once, unless a sync is running: then after the next one.
+        """
+        # The unrestricted connection writes; the note's readers decide who may read it.
+        notes = Notes(self._knowledge_bases.whole(), self._settings.security)
+        document, is_searchable, note = notes.keep(title, text, self._asking(context))
+        return replies.Remembered(document=document, is_searchable=is_searchable, note=note)
+
+    def _asking(self, context: AgentContext) -> Bearer:
+        if self._bearer is not None:
+            return self._bearer
+        request = context.request_context.request
+        assert request is not None  # over HTTP the guard has set it
+        asked: Bearer = request.state.bearer
+        return asked
+
+    def _knowledge(self, context: AgentContext) -> Knowledge:
+        return self._knowledge_bases.knowledge_of(self._asking(context).principals)
+
+
+def create_server(
+    settings: Settings, knowledge_bases: KnowledgeBases, bearer: Bearer | None
+) -> MCPServer[Any]:
+    """Return the server. `bearer` is who asks over standard input; None if each request says."""
+    server: MCPServer[Any] = MCPServer(
+        "rag_pipeline",
+        title="Technical documents",
+        instructions=INSTRUCTIONS,
+        version=version("rag-pipeline"),
+        log_level="WARNING",
+    )
+    tools = _Tools(settings, knowledge_bases, bearer)
+    reading: tuple[Callable[..., object], ...] = (
+        tools.search,
+        tools.ask,
+        tools.outline,
+        tools.read_section,
+        tools.sources,
+    )
+    for tool in reading:
+        server.tool(annotations=_READS)(_explained(tool))
     if settings.mcp.allow_remember:
-
-        @server.tool(annotations=_WRITES)
-        @_explained
-        def remember(
-            context: Context[Any, Any],
-            title: Annotated[
-                str, Field(min_length=1, max_length=MAX_TITLE), AfterValidator(clean_text)
-            ],
-            text: Annotated[
-                str, Field(min_length=1, max_length=MAX_NOTE), AfterValidator(clean_text)
-            ],
-        ) -> replies.Remembered:
-            """Save a note as a document that everyone with your read access can find.
-
-            Searchable at once, unless a sync is running: then after the next one.
-            """
-            # The unrestricted connection writes; the note's readers decide who may read it.
-            notes = Notes(readers.whole(), settings.security)
-            document, is_searchable, note = notes.keep(title, text, asking(context))
-            return replies.Remembered(document=document, is_searchable=is_searchable, note=note)
-
+        server.tool(annotations=_WRITES)(_explained(tools.remember))
     return server
 
 
-def _explained(function: Call) -> Call:
+def _explained(function: Callable[P, Returned]) -> Callable[P, Returned]:
     """Turn our errors into text for the agent: what is wrong and what to do next."""
 
     @functools.wraps(function)
-    def explained(*arguments: Any, **named: Any) -> Any:
+    def explained(*arguments: P.args, **named: P.kwargs) -> Returned:
         try:
             return function(*arguments, **named)
         except ProblemError as error:
@@ -171,7 +185,7 @@ def _explained(function: Call) -> Call:
         except RagError as error:
             raise ToolError(_told(problem_of(error))) from error
 
-    return explained  # type: ignore[return-value]
+    return explained
 
 
 def _told(problem: Problem) -> str:

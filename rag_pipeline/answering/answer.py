@@ -1,4 +1,4 @@
-"""What an answer is: its text, where each statement stands, and what to know before trusting it."""
+"""An answer: its text, the source of each statement, and reasons to doubt it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_FOUND = {"en": "The documents do not say.", "ko": "문서에 나와 있지 
 
 
 def not_found_text(question: str) -> str:
-    """Return the plain statement that the documents do not say, in the question's language.
+    """Return the statement that the documents do not say, in the question's language.
 
     >>> not_found_text("When is it?"), not_found_text("언제입니까?")
     ('The documents do not say.', '문서에 나와 있지 않습니다.')
@@ -27,11 +27,11 @@ def not_found_text(question: str) -> str:
 
 @dataclass(frozen=True)
 class Citation:
-    """A place in a document that an answer points to."""
+    """A place in a document that an answer cites."""
 
     number: int
     marker: str
-    """As the answer's text writes it: `[c2]`, or `[2]` in an extractive answer."""
+    """As written in the answer: `[c2]`, or `[2]` in an extractive answer."""
     document: str
     source_path: str
     page_start: int
@@ -39,11 +39,11 @@ class Citation:
     breadcrumb_trail: str
     chunk_id: int
     regions: list[dict[str, float]]
-    """Page and box (0..1 of the page, origin top left) of everything that the chunk is made of."""
+    """Page and box (0..1 of the page, origin top left) of every part of the chunk."""
     pages: Sequence[int] = ()
-    """The chunk's pages, the one with most of the question's words first."""
+    """The chunk's pages, those with most of the question's words first."""
     source_hash: str = ""
-    """Names the document beyond doubt."""
+    """Identifies the document unambiguously."""
 
     @property
     def page(self) -> int:
@@ -70,7 +70,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Quote:
-    """A sentence of a document, unchanged but for white space."""
+    """A sentence of a document, unchanged except for white space."""
 
     text: str
     score: float
@@ -79,26 +79,25 @@ class Quote:
 
 @dataclass(frozen=True)
 class Computation:
-    """How a number was computed over a relational source."""
+    """How a number was computed from a relational source."""
 
     source: str
-    """The source in rag.toml whose database was asked."""
+    """Name of the source in rag.toml."""
     sql: str
     columns: list[str]
     rows: list[list[Any]]
     is_exact: bool
-    """The question was read by rules; else a chat model wrote the SQL."""
+    """Whether rules interpreted the question; otherwise a chat model wrote the SQL."""
 
 
 @dataclass(frozen=True)
 class Answer:
     """An answer and where it comes from.
 
-    `kind` tells who wrote it: a chat model, or nobody (`extractive`: the documents' own sentences;
-    `computed`: a database, by the SQL in `computation`).
-    `status`: `answered`; `not_found`, the documents do not say; `refused` by the model or its
-    provider; `cut` at `chat.max_tokens`. `problems` are reasons for doubt, such as a citation of a
-    chunk that was not given.
+    `kind` is its origin: a chat model, sentences of the documents (`extractive`), or a database and
+    the SQL in `computation` (`computed`). `status` is `answered`; `not_found` if the documents do
+    not say; `refused` by the model or its provider; or `cut` at `chat.max_tokens`. `problems` are
+    reasons for doubt, such as a citation of a chunk that was not given.
     """
 
     question: str
@@ -112,18 +111,18 @@ class Answer:
     notes: list[str] = field(default_factory=list)
     computation: Computation | None = None
     query: str = ""
-    """What was searched: the question, or the standalone form of it."""
+    """What was searched for: the question, or its standalone form."""
     context: list[Citation] = field(default_factory=list)
-    """The chunks that were given to the model, cited or not."""
+    """The chunks given to the model, cited or not."""
     model: str = ""
     usage: list[Usage] = field(default_factory=list)
-    """Tokens of this answer; empty where no model was asked."""
+    """Tokens of this answer; empty if no model was used."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """Per stage: those of the search, and `generate`."""
+    """By stage: those of the search, and `generate`."""
 
     @property
     def is_supported(self) -> bool:
-        """Whether it is a whole answer that cites only what was given."""
+        """Whether it is complete and cites only what was given."""
         return self.status == "answered" and not self.problems
 
 

@@ -1,14 +1,13 @@
-"""The context of an answer: which results the chat model reads, and how they are written down.
+"""The context of an answer: which results the chat model reads, and in what form.
 
-Document text is data. It stands in elements whose mark-up it cannot write: `<`, `>` and `&` are
-escaped everywhere, quotation marks and line ends in attributes too, so that no document closes its
-chunk, opens another, or speaks outside of one.
+Document text is data. `<`, `>` and `&` are escaped everywhere, and quotation marks and line ends in
+attributes too, so that no document can close its chunk, open another, or add text outside of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from rag_pipeline.embedding.token_vocabularies import estimate_sentencepieces
@@ -21,7 +20,7 @@ _CUT = "\n[…]"
 
 @dataclass(frozen=True)
 class ContextChunk:
-    """A search result as the model is given it."""
+    """A search result as given to the model."""
 
     number: int
     result: SearchResult
@@ -29,7 +28,7 @@ class ContextChunk:
 
     @property
     def id(self) -> str:
-        """What the model cites: `c1`. Unlike plain numbers, it is not met in documents."""
+        """What the model cites: `c1`. Unlike plain numbers, it does not occur in documents."""
         return f"c{self.number}"
 
     def written(self) -> str:
@@ -60,8 +59,8 @@ def select_context(
 ) -> list[ContextChunk]:
     """Choose what fits into `context_tokens`, in order, at most `max_chunks`.
 
-    Nothing below `min_relevance` is taken. A result that is too large for the rest of the budget
-    makes room for the next one; where not even the first one fits, it is cut.
+    Results below `min_relevance` are skipped, as are results too large for the remaining budget;
+    only the first one is cut to fit.
     """
     chosen: list[ContextChunk] = []
     left = settings.context_tokens
@@ -82,17 +81,13 @@ def select_context(
 
 
 def _cut(chunk: ContextChunk, budget: int) -> ContextChunk:
-    """Return the chunk with as much of its beginning as the budget holds, found by halving."""
+    """Return the chunk cut to the longest beginning that fits, found by bisection."""
     low, high = 0, len(chunk.content)
     while low < high:
         middle = (low + high + 1) // 2
-        tried = _with_content(chunk, chunk.content[:middle] + _CUT)
+        tried = replace(chunk, content=chunk.content[:middle] + _CUT)
         if estimate_sentencepieces(tried.written()) <= budget:
             low = middle
         else:
             high = middle - 1
-    return _with_content(chunk, chunk.content[:low] + _CUT)
-
-
-def _with_content(chunk: ContextChunk, content: str) -> ContextChunk:
-    return ContextChunk(chunk.number, chunk.result, content)
+    return replace(chunk, content=chunk.content[:low] + _CUT)

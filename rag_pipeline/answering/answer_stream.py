@@ -7,13 +7,13 @@ from rag_pipeline.chat.text_stream import PieceStream
 
 
 class AnswerStream(PieceStream[Answer]):
-    """Yields the answer's text as it comes; `answer` is the whole, checked, once it has ended.
+    """Yields the answer's text as it arrives; at the end, `answer` is complete and checked.
 
-    What is not streamed (an extractive answer, "the documents do not say") comes as one piece.
-    Raises what `Answerer.ask` raises; a `ChatError` in the middle carries the text up to there.
+    Answers that are not streamed (extractive ones, "the documents do not say") are one piece.
+    Raises what `Answerer.ask` raises; a `ChatError` midway carries the text so far.
     """
 
     @property
     def answer(self) -> Answer:
-        """The whole answer; raises `ChatError` where the stream was not read to its end."""
+        """The whole answer; raises `ChatError` if the stream was not read to its end."""
         return self.whole

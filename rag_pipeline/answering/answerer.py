@@ -1,4 +1,4 @@
-"""From a question to an answer: search, choose, ask the chat model, check what it cites."""
+"""From a question to an answer: search, choose, ask the chat model, check its citations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from rag_pipeline.answering.answer import Answer, Status, not_found, not_found_text
 from rag_pipeline.answering.answer_context import ContextChunk, select_context
@@ -21,8 +21,10 @@ from rag_pipeline.answering.prompt import (
     standalone_messages,
 )
 from rag_pipeline.chat import ChatModel, ChatReply, ChatStream, Message
+from rag_pipeline.chat.messages import Role
 from rag_pipeline.errors import RagError, SettingsError, StoreError
 from rag_pipeline.search import Searcher, SearchRequest, SearchResponse
+from rag_pipeline.search.search_request import SearchOptions
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.usage_table import record_query
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HISTORY_TURNS = 10
-"""Turns of a conversation that are taken into account, the last ones."""
+"""Number of last turns of a conversation that are considered."""
 
 Turn = Message | Mapping[str, str] | tuple[str, str]
 """A turn of a conversation; its role is `user` or `assistant`."""
@@ -44,9 +46,9 @@ Turn = Message | Mapping[str, str] | tuple[str, str]
 class Answerer:
     """Answers questions from one database; safe to use from several threads.
 
-    Questions for numbers of a relational source are computed first, where the searcher knows one.
-    Without a chat model it quotes: the answer's `kind` is `extractive`. What a model used is
-    written to the table `usage` with every answer, also where the answer failed.
+    Questions for numbers are computed first if the searcher knows relational sources. Without a
+    chat model the answer quotes: its `kind` is `extractive`. The usage of models is written to the
+    table `usage` with every answer, even if it failed.
     """
 
     def __init__(
@@ -60,26 +62,30 @@ class Answerer:
         self._settings = settings
         self._searcher = searcher
         self._chat = chat
-        # Those of a searcher that knows the databases of relational sources.
+        # Only a `RowSearcher` has databases of relational sources.
         self._databases: Databases | None = getattr(searcher, "databases", None)
 
-    def ask(self, question: str, *, history: Sequence[Turn] = (), **search: Any) -> Answer:
+    def ask(
+        self, question: str, *, history: Sequence[Turn] = (), **search: Unpack[SearchOptions]
+    ) -> Answer:
         """Answer a question; `search` are options of `SearchRequest` (weights, filters).
 
-        Raises `ProviderError` where the chat model refuses every question, `ChatError` where it
-        gave no whole answer to this one.
+        Raises `ProviderError` if the chat model cannot be used at all, `ChatError` if it gave no
+        complete answer to this question.
         """
         stream = AnswerStream(self._answer(question, history, search, streamed=False))
         for _ in stream:
             pass
         return stream.answer
 
-    def stream(self, question: str, *, history: Sequence[Turn] = (), **search: Any) -> AnswerStream:
-        """Answer a question, the text as it comes. Raises like `ask`, while it is read."""
+    def stream(
+        self, question: str, *, history: Sequence[Turn] = (), **search: Unpack[SearchOptions]
+    ) -> AnswerStream:
+        """Answer a question as a stream. Raises like `ask`, but while it is read."""
         return AnswerStream(self._answer(question, history, search, streamed=True))
 
     def answer_from(self, question: str, response: SearchResponse) -> Answer:
-        """Answer from results at hand, for an evaluation that has searched already."""
+        """Answer from given results, for an evaluation that has searched already."""
         stream = AnswerStream(self._answer_from(question, [], response, [], streamed=False))
         for _ in stream:
             pass
@@ -89,7 +95,7 @@ class Answerer:
         self,
         question: str,
         history: Sequence[Turn],
-        search: Mapping[str, Any],
+        search: SearchOptions,
         *,
         streamed: bool,
     ) -> Generator[str, None, Answer]:
@@ -98,7 +104,7 @@ class Answerer:
             query, used, notes = self._query(question, turns)
             start = time.perf_counter()
             own = self._settings.answering
-            # Twice as many as are read: some may be too long for what is left of the budget.
+            # Twice as many as are read, because some may not fit into the budget.
             request = SearchRequest(query, limit=2 * own.max_chunks, selection=own.selection)
             request = SearchRequest.of(request, **search)
             # A question limited to some documents is not computed.
@@ -120,13 +126,13 @@ class Answerer:
             self._record_usage()
 
     def _query(self, question: str, turns: Sequence[Message]) -> tuple[str, list[Usage], list[str]]:
-        """Return what is searched for, the tokens that it took, and notes on it."""
+        """Return the query, the usage of rewriting the question, and notes."""
         if not (turns and self._chat and self._settings.answering.standalone_query):
             return question, [], []
         reply = self._chat.complete(standalone_messages(question, turns))
         query = one_line(clean_text(reply.text))
         if not reply.is_complete or not query:
-            return question, [reply.usage], ["the question was searched for as it is"]
+            return question, [reply.usage], ["the question was searched for as typed"]
         return query, [reply.usage], []
 
     def _answer_from(
@@ -160,9 +166,9 @@ class Answerer:
         return _finished(answer, response, [*used, reply.usage], start)
 
     def _record_usage(self) -> None:
-        """Write what models used, of this answer and of others that run at the same time.
+        """Write the usage of models, including that of concurrent answers.
 
-        An answer that was paid for is not lost because its bill cannot be written.
+        If it cannot be written, the answer, which has been paid for, is still returned.
         """
         try:
             used = self._searcher.embedder.take_usage()
@@ -181,7 +187,7 @@ def judge(
     model: str,
     max_tokens: int,
 ) -> Answer:
-    """Make an answer of a model's reply: what kind of reply it is, what it cites, what to doubt."""
+    """Turn a model's reply into an answer with status, citations and problems."""
     status: Status = "answered"
     problems: list[str] = []
     text = clean_text(reply.text).strip()
@@ -197,7 +203,7 @@ def judge(
         problems = wrong
         if reply.finish_reason == "length":
             status = "cut"
-            problems.insert(0, f"cut at chat.max_tokens ({max_tokens}): not the whole answer")
+            problems.insert(0, f"cut at chat.max_tokens ({max_tokens}): the answer is incomplete")
     return Answer(
         question,
         text,
@@ -211,7 +217,7 @@ def judge(
 
 
 def _finished(answer: Answer, response: SearchResponse, used: list[Usage], start: float) -> Answer:
-    """Return the answer with what the search and the model took."""
+    """Return the answer with the usage, notes and times of search and model."""
     return replace(
         answer,
         query=response.query,
@@ -222,7 +228,7 @@ def _finished(answer: Answer, response: SearchResponse, used: list[Usage], start
 
 
 def _shown(stream: ChatStream, question: str) -> Iterator[str]:
-    """Yield the pieces; the word that stands for "not in the documents" becomes a sentence."""
+    """Yield the pieces, replacing the marker for "not in the documents" by a sentence."""
     held: str | None = ""
     for piece in stream:
         if held is None:
@@ -239,13 +245,13 @@ def _shown(stream: ChatStream, question: str) -> Iterator[str]:
 
 
 def _message(turn: Turn) -> Message:
-    """Return a turn as a message. Raises `RagError` for a role that no turn has."""
-    if isinstance(turn, Mapping):
-        turn = Message(cast(Any, turn.get("role", "")), turn.get("content", ""))
-    elif not isinstance(turn, Message):
-        turn = Message(cast(Any, turn[0]), turn[1])
-    if turn.role not in ("user", "assistant"):
-        raise RagError(
-            f"a turn of the history has the role {turn.role!r}", hint="use user or assistant"
-        )
-    return turn
+    """Return a turn as a message. Raises `RagError` for an invalid role."""
+    if isinstance(turn, Message):
+        role, content = str(turn.role), turn.content
+    elif isinstance(turn, Mapping):
+        role, content = turn.get("role", ""), turn.get("content", "")
+    else:
+        role, content = turn
+    if role not in ("user", "assistant"):
+        raise RagError(f"a turn of the history has the role {role!r}", hint="use user or assistant")
+    return Message(cast(Role, role), content)

@@ -1,4 +1,4 @@
-"""Citations in a model's answer: read, and checked against the chunks that it was given. Pure."""
+"""Reads the citations in a model's answer and checks them against the given chunks. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _ID = r"c\d+"
 _GROUP = re.compile(
     rf"[\[【(](?:chunks?\s+)?({_ID}(?:\s*(?:,|;|and|및|와|과)\s*{_ID})*)[\]】)]", re.IGNORECASE
 )
-# Some models leave the letter out. A number in brackets right behind a Latin letter or a figure is
-# an index or a register ("GPIO[3]"), no citation.
+# Some models leave out the letter. A number in brackets right after a Latin letter or a digit is an
+# index or a register ("GPIO[3]"), not a citation.
 _NUMBERS = re.compile(r"(?<![A-Za-z0-9_])[\[【](\d{1,3}(?:\s*[,;]\s*\d{1,3})*)[\]】]")
 
 
 def cited_numbers(text: str) -> list[int]:
-    """Return the numbers of the chunks that an answer cites, each once, in order.
+    """Return the numbers of the cited chunks, each once, in order.
 
     >>> cited_numbers("Turn it [c2]. Wait [c1, c2].")
     [2, 1]
@@ -30,7 +30,7 @@ def cited_numbers(text: str) -> list[int]:
 
 
 def check_citations(text: str, chunks: Sequence[ContextChunk]) -> tuple[list[Citation], list[str]]:
-    """Return the citations of chunks that were given, and what is wrong with the others."""
+    """Return the citations of given chunks, and the problems with the others."""
     given = {chunk.number: chunk for chunk in chunks}
     numbers = cited_numbers(text)
     citations = [cite(given[number]) for number in numbers if number in given]
@@ -38,7 +38,7 @@ def check_citations(text: str, chunks: Sequence[ContextChunk]) -> tuple[list[Cit
         f"cites c{number}, a chunk that was not given" for number in numbers if number not in given
     ]
     if not numbers:
-        problems.append("cites no chunk: nothing shows that the documents say so")
+        problems.append("cites no chunk: nothing shows that the documents say this")
     return citations, problems
 
 

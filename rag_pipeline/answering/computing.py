@@ -1,4 +1,4 @@
-"""Answers that are computed: questions for numbers, to the databases of relational sources."""
+"""Computed answers: numbers from the databases of relational sources."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rag_pipeline.chat import ChatModel
 if TYPE_CHECKING:
     from rag_pipeline.relational.databases import Databases
 
-_WRITTEN = "the SQL was written by the chat model: read it before you rely on the number"
+_WRITTEN = "the chat model wrote the SQL: read it before relying on the number"
 
 
 def compute(databases: Databases, question: str, chat: ChatModel | None) -> Answer | None:
-    """Return a computed answer; None where the question is none for a number of a database.
+    """Return a computed answer; None if the question does not ask a database for a number.
 
-    Raises `ProviderError` and `ChatError` of the chat model.
+    Raises `ProviderError` and `ChatError`.
     """
     exact = databases.answer(question, chat)
     if not exact.is_computed or exact.sql is None:

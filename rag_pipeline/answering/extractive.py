@@ -1,4 +1,4 @@
-"""An answer without a chat model: the best sentences, quoted word for word, each cited."""
+"""Answers without a chat model: the best sentences, quoted word for word, with citations."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rag_pipeline.sentence_borders import sentences
 from rag_pipeline.text import one_line
 
 CHUNKS = 5
-"""Results that are read."""
+"""Number of results that are read."""
 MAX_QUOTES = 3
 MIN_CHARACTERS = 12
 MAX_CHARACTERS = 600
 MIN_COVERAGE = 0.25
-"""Share of the question's words, by rarity, that a quoted sentence must hold …"""
+"""Share of the question's words, weighted by rarity, that a quoted sentence must contain …"""
 MIN_SIMILARITY = 0.84
-"""… or else its cosine similarity to the question (the local model's values lie in .7–1)."""
+"""… or its minimum cosine similarity to the question (the local model yields .7 to 1)."""
 RELATIVE_SCORE = 0.75
-"""A further quote must be nearly as good as the best one."""
+"""Minimum score of further quotes, relative to the best one."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class _Candidate:
 
 
 def extract_answer(question: str, results: Sequence[SearchResult], embedder: Embedder) -> Answer:
-    """Quote the sentences of the best results that answer the question, at most three.
+    """Quote at most three sentences of the best results that answer the question.
 
-    A sentence scores by the question's words that it holds, rare ones more, and by the similarity
-    of meaning, half and half, a little less for each rank of its chunk.
+    A sentence's score is half its share of the question's words, weighted by rarity, and half its
+    similarity in meaning, minus a little for each rank of its chunk.
     """
     candidates = _candidates(results[:CHUNKS])
     if not candidates:
@@ -48,7 +48,7 @@ def extract_answer(question: str, results: Sequence[SearchResult], embedder: Emb
     coverage = _coverage(question, candidates)
     vectors = embedder.embed_documents([candidate.text for candidate in candidates])
     similarity = vectors @ embedder.embed_query(question)
-    # The model's similarities of anything with anything lie between .7 and .95.
+    # The model's similarities of any two texts lie between .7 and .95.
     meaning = np.clip((similarity - 0.7) / 0.25, 0, 1)
     ranks = np.array([candidate.rank for candidate in candidates])
     scores = (0.5 * coverage + 0.5 * meaning) * (1 - 0.05 * ranks)
@@ -77,7 +77,7 @@ def extract_answer(question: str, results: Sequence[SearchResult], embedder: Emb
 
 
 def _candidates(results: Sequence[SearchResult]) -> list[_Candidate]:
-    """Return the sentences (a table's rows, a list's items) of the results, each text once."""
+    """Return the sentences (also table rows and list items) of the results, each text once."""
     seen: set[str] = set()
     found: list[_Candidate] = []
     for rank, result in enumerate(results):
@@ -92,7 +92,7 @@ def _candidates(results: Sequence[SearchResult]) -> list[_Candidate]:
 
 
 def _table_row(line: str) -> str | None:
-    """Return the cells of a row of a Markdown table, "" for its rule; None for any other line."""
+    """Return the cells of a Markdown table row, "" for its rule, None for other lines."""
     line = line.strip()
     if not (line.startswith("|") and line.endswith("|")):
         return None
@@ -101,13 +101,13 @@ def _table_row(line: str) -> str | None:
 
 
 def _coverage(question: str, candidates: Sequence[_Candidate]) -> np.ndarray:
-    """Return, per candidate, the share of the question's words it holds, weighted by rarity."""
+    """Return each candidate's share of the question's words, weighted by rarity."""
     languages = sorted({candidate.result.language for candidate in candidates})
     asked = set(query_lexemes(question, languages))
     held = [asked.intersection(query_lexemes(c.text, [c.result.language])) for c in candidates]
     counts = Counter(lexeme for lexemes in held for lexeme in lexemes)
     weights = {lexeme: math.log(1 + len(candidates) / counts[lexeme]) for lexeme in counts}
-    # Words of the question that no candidate holds count as the rarest: the answer may lack them.
+    # Words that no candidate contains count as the rarest: the answer may lack them.
     total = sum(weights.get(lexeme, math.log(1 + len(candidates))) for lexeme in asked)
     if not total:
         return np.zeros(len(candidates))

@@ -1,4 +1,4 @@
-"""What the chat model is told: the rules, the context, the question. Pure."""
+"""The messages to the chat model: rules, context, question. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rag_pipeline.chat import Message
 from rag_pipeline.text import clean_text
 
 NOT_IN_DOCUMENTS = "NOT_IN_DOCUMENTS"
-"""What the model answers where the context does not."""
+"""The model's reply if the context has no answer."""
 
 RULES = f"""\
 You answer questions about technical documents.
@@ -35,7 +35,7 @@ stand for; keep part numbers, codes and the language as they are; add nothing. I
 already, repeat it. Reply with the question only: do not answer it."""
 
 HISTORY_CHARACTERS = 4_000
-"""Of a turn, what is shown to rewrite a question."""
+"""Characters of each turn shown to rewrite a question."""
 
 
 def answer_messages(
@@ -51,7 +51,7 @@ def answer_messages(
 
 
 def standalone_messages(question: str, history: Sequence[Message]) -> list[Message]:
-    """Return what asks for the standalone form of a question."""
+    """Return messages that ask for the standalone form of a question."""
     turns = "\n".join(
         f'<turn role="{turn.role}">\n{_escaped(turn.content[:HISTORY_CHARACTERS])}\n</turn>'
         for turn in history

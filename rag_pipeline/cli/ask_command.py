@@ -1,4 +1,4 @@
-"""The command that answers a question."""
+"""The command `rag ask`."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ import typer
 
 from rag_pipeline.cli.application import (
     AsOption,
+    JsonOption,
+    SpaceOption,
+    app,
+    open_readers,
+)
+from rag_pipeline.cli.filter_options import (
     BeforeOption,
     DocumentOption,
-    JsonOption,
     LanguageOption,
     PagesOption,
     SinceOption,
     SourceTypeOption,
-    SpaceOption,
     TagOption,
     WhereOption,
-    app,
     make_filters,
-    open_readers,
 )
+from rag_pipeline.console.terminal import err, print_json, safe
 
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="A question in any language of the documents.")],
+    question: Annotated[str, typer.Argument(help="A question, in any language of the documents.")],
     extractive: Annotated[
         bool,
-        typer.Option("--extractive", help="Quote the documents even with a chat model."),
+        typer.Option("--extractive", help="Quote the documents even if a chat model is set."),
     ] = False,
     space: SpaceOption = None,
     source_type: SourceTypeOption = None,
@@ -45,16 +48,15 @@ def ask(
 ) -> None:
     """Answer from the documents, citing page, box and chunk for every statement.
 
-    With a chat model (section chat of rag.toml) the answer is written and its citations are
-    checked; without one, sentences of the documents are quoted word for word. Questions for
-    numbers from a relational source are computed by SQL, which is shown.
+    With a chat model (`[chat]` in rag.toml) the answer is written and its citations are checked;
+    without one, sentences of the documents are quoted word for word. Questions for numbers from a
+    relational source are computed by SQL, which is shown.
 
     Example: rag ask "How do I replace the oil filter?"
     """
     from rag_pipeline.answering import Answerer
     from rag_pipeline.chat import create_chat
-    from rag_pipeline.console import answer_output as answers
-    from rag_pipeline.console import output as console
+    from rag_pipeline.console.answer_output import print_answer, print_stream
     from rag_pipeline.relational.search_opening import create_searcher
 
     filters = make_filters(source_type, tag, document, language, pages, since, before, where)
@@ -66,10 +68,10 @@ def ask(
             answer = answerer.ask(question, filters=filters)
         else:
             with answerer.stream(question, filters=filters) as stream:
-                answer = answers.print_stream(stream)
+                answer = print_stream(stream)
     for note in answer.notes:
-        console.err.print(console.safe(note))
+        err.print(safe(note))
     if as_json:
-        console.print_json(answer)
+        print_json(answer)
     elif chat is None:
-        answers.print_answer(answer)
+        print_answer(answer)

@@ -1,4 +1,4 @@
-"""Writes the table of `docs/commands.md` from the commands themselves: `make docs`."""
+"""Generates the table of `docs/commands.md` from the commands: `make docs`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXAMPLE = re.compile(r"Example: (.+)")
 
 
 def commands(command: Any = None, name: str = "rag") -> Iterator[tuple[str, Any]]:
-    """Yield every command that is not hidden, with its name as it is typed."""
+    """Yield every visible command with its name as typed."""
     for child, found in getattr(command or get_command(app), "commands", {}).items():
         if getattr(found, "commands", None):
             yield from commands(found, f"{name} {child}")

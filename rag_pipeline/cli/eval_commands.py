@@ -1,4 +1,4 @@
-"""Commands that measure: eval, eval generate."""
+"""Commands that evaluate: `rag eval`, `rag eval generate`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from rag_pipeline.cli.application import AsOption, JsonOption, app, open_readers
+from rag_pipeline.console.terminal import counted, err, out, print_json, safe
 from rag_pipeline.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
@@ -18,10 +19,10 @@ EXIT_BELOW_THRESHOLD = 3
 
 
 class _QuestionsOrCommand(TyperGroup):
-    """`rag eval FILE` measures; `rag eval generate` is a command of its own."""
+    """`rag eval FILE` runs an evaluation; `rag eval generate` is a command of its own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Name the command that measures where none is named."""
+        """Name the command `run` if none is named."""
         if not args or (args[0] not in self.commands and args[0] not in ("--help", "-h")):
             args = ["run", *args]
         return super().parse_args(ctx, args)
@@ -34,45 +35,52 @@ evaluation_app = typer.Typer(
 )
 app.add_typer(evaluation_app, name="eval")
 
+QuestionsArgument = Annotated[
+    Path | None,
+    typer.Argument(help="JSON Lines (docs/evaluation.md); default: evaluation.questions."),
+]
+VariantOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help='Other settings for the same questions: "words: search.weights.vector=0", '
+        '"other: space=PROVIDER/MODEL/DIMENSIONS". May be given more than once.'
+    ),
+]
+AnswersOption = Annotated[
+    bool,
+    typer.Option(
+        "--answers/--no-answers",
+        help="Have the chat model, if set, answer and judge questions.",
+    ),
+]
+ReportOption = Annotated[
+    Path | None, typer.Option(help="HTML report; default: evaluation/report.html under .rag.")
+]
+CheckOption = Annotated[
+    bool,
+    typer.Option("--check", help="Exit with status 3 below the thresholds in [evaluation]."),
+]
+
 
 @evaluation_app.command("run")
 def run(
-    questions: Annotated[
-        Path | None,
-        typer.Argument(help="JSON Lines (docs/evaluation.md); default: evaluation.questions."),
-    ] = None,
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(
-            help='Other settings on the same questions: "words: search.weights.vector=0", '
-            '"other: space=PROVIDER/MODEL/DIMENSIONS". Repeat it for more.'
-        ),
-    ] = None,
-    answers: Annotated[
-        bool,
-        typer.Option(
-            "--answers/--no-answers",
-            help="Have the chat model answer and judge each question too, where one is set.",
-        ),
-    ] = True,
-    report: Annotated[
-        Path | None, typer.Option(help="HTML report; default: evaluation/report.html under .rag.")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Exit status 3 below the thresholds of [evaluation].")
-    ] = False,
+    questions: QuestionsArgument = None,
+    variant: VariantOption = None,
+    answers: AnswersOption = True,
+    report: ReportOption = None,
+    check: CheckOption = False,
     principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure recall, precision, MRR, nDCG and latency, and compare settings side by side.
 
-    `rag eval QUESTIONS.jsonl` is short for it.
+    `rag eval QUESTIONS.jsonl` is the short form.
 
     Example: rag eval run samples/questions.jsonl --variant "words: search.weights.vector=0"
     """
 
-    from rag_pipeline.console import evaluation_output as console
-    from rag_pipeline.console.output import counting, err, print_json
+    from rag_pipeline.console.evaluation_output import print_evaluation
+    from rag_pipeline.console.progress_bars import counting
     from rag_pipeline.evaluation import (
         check_thresholds,
         current_settings,
@@ -82,7 +90,7 @@ def run(
         save_evaluation,
     )
 
-    # Before the commands' folder becomes the project's.
+    # Before the working directory becomes the project's.
     given = questions.resolve() if questions is not None else None
     target = report.resolve() if report is not None else None
     with open_readers(principals) as (settings, database):
@@ -93,10 +101,9 @@ def run(
             *(parse_variant(text, settings) for text in variant or []),
         ]
         answers = answers and bool(settings.chat.model)
-        if answers:
-            calls = 2 * len(asked) * len(variants)
-            err.print(f"{settings.chat.model} answers and judges: {calls} calls at most")
         total = len(asked) * len(variants)
+        if answers:
+            err.print(f"{settings.chat.model} answers and judges: at most {2 * total} calls")
         with counting("questions", total, not as_json) as advance:
             evaluations = evaluate(database, asked, variants, answers=answers, on_question=advance)
     thresholds = check_thresholds(evaluations[0], settings.evaluation)
@@ -105,7 +112,7 @@ def run(
     if as_json:
         print_json({"report": target, **figures})
     else:
-        console.print_evaluation(evaluations, thresholds, target)
+        print_evaluation(evaluations, thresholds, target)
     if check and not all(one.passed for one in thresholds):
         raise typer.Exit(EXIT_BELOW_THRESHOLD)
 
@@ -114,24 +121,24 @@ def run(
 def generate(
     output: Annotated[Path, typer.Argument(help="File to write the drafts to (JSON Lines).")],
     count: Annotated[int, typer.Option(min=1, max=10_000, help="Passages to ask about.")] = 50,
-    seed: Annotated[int, typer.Option(help="Another number takes other passages.")] = 0,
+    seed: Annotated[int, typer.Option(help="Another number chooses other passages.")] = 0,
     principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draft questions from your own documents by the chat model, for you to review.
+    """Have the chat model draft questions from your documents, for you to review.
 
     Example: rag eval generate drafts.jsonl --count 30
     """
     import json
 
     from rag_pipeline.chat import create_chat
-    from rag_pipeline.console.output import counted, counting, out, print_json, safe
+    from rag_pipeline.console.progress_bars import counting
     from rag_pipeline.evaluation import draft_questions
     from rag_pipeline.evaluation.saving import write_file
 
     target = output.resolve()
     if target.exists():
-        raise SourceError(f"{output} exists", hint="your review is in it? Name another file")
+        raise SourceError(f"{output} exists", hint="it may hold your review; name another file")
     with open_readers(principals) as (settings, database):
         chat = create_chat(settings.chat)
         if chat is None:

@@ -14,6 +14,7 @@ from rag_pipeline.cli.application import (
     app,
     open_database,
 )
+from rag_pipeline.console.terminal import err, out, print_json, safe
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import RelationalSettings, Settings, may_read
 
@@ -25,17 +26,16 @@ relational_app = typer.Typer(help="Databases whose rows are indexed.", no_args_i
 app.add_typer(relational_app, name="relational")
 
 SourceArgument = Annotated[
-    str | None, typer.Argument(help="Name of a source in rag.toml; default: all of them.")
+    str | None, typer.Argument(help="Name of a source in rag.toml; default: all.")
 ]
 
 
 @relational_app.command("plan")
 def relational_plan(source: SourceArgument = None, as_json: JsonOption = False) -> None:
-    """Show the tree of tables that was found, and how many chunks it would make.
+    """Show the tree of tables that was found, and the number of chunks it would make.
 
     Example: rag relational plan
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.embedding import create_embedder
     from rag_pipeline.relational.questions.lexicon import Lexicon
     from rag_pipeline.relational.rows.row_plan import plan_relational
@@ -58,27 +58,24 @@ def relational_plan(source: SourceArgument = None, as_json: JsonOption = False) 
             )
         engine.dispose()
     if as_json:
-        console.print_json([plan.as_dict() for plan in plans])
+        print_json([plan.as_dict() for plan in plans])
         return
     for plan in plans:
         about = "" if plan.sampled >= plan.tree.rows else "about "
-        console.out.print(
-            f"[bold]{console.safe(plan.source)}[/] ({plan.strategy}): "
+        out.print(
+            f"[bold]{safe(plan.source)}[/] ({plan.strategy}): "
             f"{about}{plan.chunks:,} chunks, {about}{plan.tokens:,} tokens"
         )
         _print_tree(plan.tree, 1)
 
 
 def _print_tree(node: PlannedNode, level: int) -> None:
-    from rag_pipeline.console import output as console
 
     kinds = {"root": "root", "many": "1:N", "many_to_many": "N:M", "one": "1:1"}
-    through = f" through {console.safe(node.through)}" if node.through else ""
-    names = f"; names {console.safe(', '.join(node.references))}" if node.references else ""
-    line = (
-        f"{console.safe(node.table)} [dim]{kinds[node.kind]}{through}, {node.rows:,} rows{names}[/]"
-    )
-    console.out.print("  " * level + line)
+    through = f" through {safe(node.through)}" if node.through else ""
+    names = f"; names {safe(', '.join(node.references))}" if node.references else ""
+    line = f"{safe(node.table)} [dim]{kinds[node.kind]}{through}, {node.rows:,} rows{names}[/]"
+    out.print("  " * level + line)
     for child in node.children:
         _print_tree(child, level + 1)
 
@@ -88,17 +85,19 @@ def relational_sync(
     source: SourceArgument = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Delete the stored rows of a root table that is empty now."),
+        typer.Option("--force", help="Delete the stored rows of root tables that are now empty."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Index rows that are new or changed, and drop those that are gone; `rag sync` does it as well.
+    """Index new and changed rows and drop deleted ones; `rag sync` does this too.
 
-    A database that cannot be read fails alone, with exit status 2; what is stored of it stays.
+    If a database cannot be read, its stored rows stay, the others are synced, and the exit status
+    is 2.
 
     Example: rag relational sync
     """
-    from rag_pipeline.console import output as console
+    from rag_pipeline.console.progress_bars import sync_progress
+    from rag_pipeline.console.sync_output import print_rows
     from rag_pipeline.relational.rows.row_sync import forget_relational, sync_relational_sources
     from rag_pipeline.sync.finish import finish
     from rag_pipeline.sync.sync_context import SyncContext
@@ -106,33 +105,32 @@ def relational_sync(
     with open_database() as (settings, database), database.sync_lock():
         chosen = chosen_sources(settings, source)
         context = SyncContext.of(settings, database)
-        with console.sync_progress(not as_json):
+        with sync_progress(not as_json):
             reports = sync_relational_sources(context, chosen, force=force)
         if source is None:
             forget_relational(database, settings)
         finish(context, after_scan=True)
     if as_json:
-        console.print_json(reports)
+        print_json(reports)
     else:
         for report in reports:
-            console.print_rows(report)
+            print_rows(report)
     if any(report.error or report.failures for report in reports):
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 
 @relational_app.command("ask")
 def relational_ask(
-    question: Annotated[str, typer.Argument(help="A question for a count, sum, extreme or share.")],
-    source: Annotated[str | None, typer.Option(help="A source; default: each in turn.")] = None,
+    question: Annotated[str, typer.Argument(help="Asks for a count, sum, extreme or share.")],
+    source: Annotated[str | None, typer.Option(help="A source; default: all in turn.")] = None,
     principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute a number by SQL and show the SQL; what is not certain is not computed.
+    """Compute a number by SQL and show the SQL; uncertain questions are not answered.
 
     Example: rag relational ask "How many orders were placed in 1996?"
     """
     from rag_pipeline.chat import create_chat
-    from rag_pipeline.console import output as console
     from rag_pipeline.relational.databases import Databases
 
     settings = Settings.load()
@@ -145,13 +143,13 @@ def relational_ask(
     if chat is not None and (used := chat.take_usage()):
         _record(used)
     if as_json:
-        console.print_json(answer)
+        print_json(answer)
         return
-    console.out.print(console.safe(answer.text))
+    out.print(safe(answer.text))
     if answer.sql is not None:
-        console.out.print(f"[dim]{console.safe(answer.sql)}[/]")
+        out.print(f"[dim]{safe(answer.sql)}[/]")
     if answer.method == "chat" and answer.is_computed:
-        console.err.print("the SQL was written by the chat model: read it before you rely on it")
+        err.print("the chat model wrote the SQL: read it before relying on the number")
 
 
 def _record(used: list[Usage]) -> None:
@@ -163,7 +161,7 @@ def _record(used: list[Usage]) -> None:
 
 
 def chosen_sources(settings: Settings, name: str | None) -> Sequence[RelationalSettings]:
-    """Return the sources of that name, by default all. Raises `SettingsError` for none."""
+    """Return the sources with a name, or all. Raises `SettingsError` if there are none."""
     known = settings.relational
     found = [source for source in known if name is None or source.name == name]
     if not found:

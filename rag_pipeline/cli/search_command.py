@@ -1,59 +1,74 @@
-"""The command that searches."""
+"""The command `rag search`."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag_pipeline.cli.application import (
     AsOption,
+    JsonOption,
+    LimitOption,
+    SpaceOption,
+    app,
+    open_readers,
+)
+from rag_pipeline.cli.filter_options import (
     BeforeOption,
     DocumentOption,
-    JsonOption,
     LanguageOption,
-    LimitOption,
     PagesOption,
     SinceOption,
     SourceTypeOption,
-    SpaceOption,
     TagOption,
     WhereOption,
-    app,
     make_filters,
-    open_readers,
 )
+from rag_pipeline.console.terminal import print_json
 from rag_pipeline.errors import SettingsError
+from rag_pipeline.settings import ResultExpansion, ResultSelection, SearchSettings
 
+if TYPE_CHECKING:
+    from rag_pipeline.search import SearchResponse
+    from rag_pipeline.search.sql_statements import Statement
 
-class Selection(StrEnum):
-    """How results are selected."""
-
-    TOP_K = "top_k"
-    MMR = "mmr"
-
-
-class Expansion(StrEnum):
-    """What is added to each chunk."""
-
-    NONE = "none"
-    PARENT = "parent"
-    NEIGHBOURS = "neighbours"
+ExplainOption = Annotated[
+    bool, typer.Option("--explain", help="Show each clause's score, rank, weight and share.")
+]
+SqlOption = Annotated[bool, typer.Option("--sql", help="Print the SQL that the search ran.")]
+TextWeightOption = Annotated[float | None, typer.Option(min=0, help="Weight of the words.")]
+VectorWeightOption = Annotated[float | None, typer.Option(min=0, help="Weight of the meaning.")]
+ThresholdOption = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Leave out results below this relevance.")
+]
+SelectOption = Annotated[
+    ResultSelection | None, typer.Option(help="mmr: prefer results that differ from each other.")
+]
+MmrLambdaOption = Annotated[
+    float | None, typer.Option(min=0, max=1, help="mmr: 1 = score only, 0 = difference only.")
+]
+DuplicatesOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0.01,
+        max=1,
+        help="Leave out results this similar to a better one; 1 = keep all.",
+    ),
+]
+ExpandOption = Annotated[
+    ResultExpansion | None, typer.Option(help="Add the section or the neighbours of each result.")
+]
 
 
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="Words, a part number, an error code, a question.")],
     limit: LimitOption = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show each clause's score, rank, weight and share.")
-    ] = False,
-    sql: Annotated[bool, typer.Option("--sql", help="Print the SQL that the search ran.")] = False,
-    text_weight: Annotated[float | None, typer.Option(min=0, help="Weight of the words.")] = None,
-    vector_weight: Annotated[
-        float | None, typer.Option(min=0, help="Weight of the meaning.")
-    ] = None,
+    explain: ExplainOption = False,
+    sql: SqlOption = False,
+    text_weight: TextWeightOption = None,
+    vector_weight: VectorWeightOption = None,
     space: SpaceOption = None,
     source_type: SourceTypeOption = None,
     tag: TagOption = None,
@@ -63,26 +78,11 @@ def search(
     since: SinceOption = None,
     before: BeforeOption = None,
     where: WhereOption = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Leave out results below this relevance.")
-    ] = None,
-    select: Annotated[
-        Selection | None, typer.Option(help="mmr: prefer results that differ from each other.")
-    ] = None,
-    mmr_lambda: Annotated[
-        float | None, typer.Option(min=0, max=1, help="mmr: 1 = score only, 0 = difference only.")
-    ] = None,
-    duplicates: Annotated[
-        float | None,
-        typer.Option(
-            min=0.01,
-            max=1,
-            help="Leave out near-duplicates from this similarity on; 1 = keep all.",
-        ),
-    ] = None,
-    expand: Annotated[
-        Expansion | None, typer.Option(help="Add the section or the neighbours.")
-    ] = None,
+    threshold: ThresholdOption = None,
+    select: SelectOption = None,
+    mmr_lambda: MmrLambdaOption = None,
+    duplicates: DuplicatesOption = None,
+    expand: ExpandOption = None,
     principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -90,38 +90,41 @@ def search(
 
     Example: rag search "oil filter torque" --explain
     """
-    from rag_pipeline.console import output as console
+    from rag_pipeline.console.search_output import print_search, print_statements
     from rag_pipeline.relational.search_opening import create_searcher
     from rag_pipeline.search import SearchRequest
 
     filters = make_filters(source_type, tag, document, language, pages, since, before, where)
     with open_readers(principals) as (settings, database):
-        weights = settings.search.weights.model_dump()
-        if text_weight is not None:
-            weights["text"] = text_weight
-        if vector_weight is not None:
-            weights["vector"] = vector_weight
-        if not any(weights.values()):
-            raise SettingsError("both weights are 0", hint="give one leg a weight")
         request = SearchRequest(
             query,
             limit=limit,
-            weights=weights,
+            weights=_weights(settings.search, text_weight, vector_weight),
             filters=filters,
             relevance_threshold=threshold,
-            selection=select.value if select else None,
+            selection=select,
             mmr_lambda=mmr_lambda,
             duplicate_similarity=duplicates,
-            expand=expand.value if expand else None,
+            expand=expand,
         )
         searcher = create_searcher(database, settings, space=space)
-        if sql:
-            statements = searcher.statements(request)
-        else:
-            response = searcher.search(request)
-    if sql:
-        console.print_json(statements) if as_json else console.print_statements(statements)
-    elif as_json:
-        console.print_json(response)
+        found: list[Statement] | SearchResponse
+        found = searcher.statements(request) if sql else searcher.search(request)
+    if as_json:
+        print_json(found)
+    elif isinstance(found, list):
+        print_statements(found)
     else:
-        console.print_search(response, explain)
+        print_search(found, explain)
+
+
+def _weights(
+    settings: SearchSettings, text: float | None, vector: float | None
+) -> dict[str, float]:
+    """Return the given weights of the legs; those not given are the settings'."""
+    given = {"text": text, "vector": vector}
+    weights: dict[str, float] = settings.weights.model_dump()
+    weights |= {leg: weight for leg, weight in given.items() if weight is not None}
+    if not any(weights.values()):
+        raise SettingsError("both weights are 0", hint="give one leg a weight")
+    return weights

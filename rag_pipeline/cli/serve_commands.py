@@ -1,4 +1,4 @@
-"""Commands that answer others: a page and an API for people and programs, tools for agents."""
+"""Commands that serve others: a page and an API for people and programs, tools for agents."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from rag_pipeline.cli.application import app, enter_project
+from rag_pipeline.console.terminal import err
 
 HostOption = Annotated[
-    str, typer.Option(help="Address to listen on; any but this machine's own needs tokens.")
+    str, typer.Option(help="Address to listen on; tokens are required unless it is local.")
 ]
-PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 = any free one.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 = any free port.")]
 
 
 @app.command()
@@ -22,18 +23,17 @@ def serve(
         bool, typer.Option("--open", help="Open the page in the browser.")
     ] = False,
 ) -> None:
-    """Serve a page to search, ask and look at sources, and the JSON API behind it.
+    """Serve a page to search, ask and look at sources, and its JSON API.
 
     Example: rag serve --open
     """
     import webbrowser
 
-    from rag_pipeline.console.output import err
     from rag_pipeline.serve.web_server import bind, page_application
     from rag_pipeline.serve.web_server import serve as run
 
     def ready(url: str) -> None:
-        err.print(f"[bold]{url}[/]  [dim](API: {url}/api/openapi.json; Ctrl-C ends it)[/]")
+        err.print(f"[bold]{url}[/]  [dim](API: {url}/api/openapi.json; Ctrl-C stops)[/]")
         if open_browser:
             webbrowser.open(url)
 
@@ -45,7 +45,8 @@ def serve(
 @app.command()
 def mcp(
     http: Annotated[
-        bool, typer.Option("--http", help="Serve over HTTP, at /mcp, instead of standard input.")
+        bool,
+        typer.Option("--http", help="Serve over HTTP at /mcp, not standard input."),
     ] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8322,
@@ -54,23 +55,24 @@ def mcp(
         typer.Option(
             "--as",
             metavar="PRINCIPAL",
-            help="Without --http: only what this principal may read, such as user:kim. Give it "
-            "more than once for the groups of a user. Default: everything, or as [security] says.",
+            help="Without --http: only what this principal may read, such as user:kim; repeat it "
+            "for a user's groups. Default: everything, or as [security] says.",
         ),
     ] = None,
 ) -> None:
-    """Offer the knowledge base to agents by the Model Context Protocol.
+    """Offer the knowledge base to agents through the Model Context Protocol.
 
-    Over standard input and output for an agent on this machine, which starts the command itself.
+    By default over standard input and output, for an agent on this machine that starts the command.
 
     Example: rag mcp --http
     """
     from rag_pipeline.agents.extra import check_installed
-    from rag_pipeline.console.output import err
     from rag_pipeline.errors import SettingsError
 
     if http and principal:
-        raise SettingsError("--as is not for --http", hint="tokens say who asks (serve.tokens)")
+        raise SettingsError(
+            "--as does not work with --http", hint="tokens say who asks (serve.tokens)"
+        )
     check_installed()
     from rag_pipeline.agents import mcp_server as running
 
@@ -79,5 +81,5 @@ def mcp(
         running.serve_pipe(settings, tuple(principal) if principal else None)
         return
     running.serve_http(
-        settings, host, port, lambda url: err.print(f"[bold]{url}/mcp[/]  [dim](Ctrl-C ends it)[/]")
+        settings, host, port, lambda url: err.print(f"[bold]{url}/mcp[/]  [dim](Ctrl-C stops)[/]")
     )

@@ -1,4 +1,4 @@
-"""Commands that look after the store: doctor, migrate, `rag db …`."""
+"""Commands that maintain the store: `rag doctor`, `rag migrate`, `rag db …`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import typer
 
 from rag_pipeline.cli.application import EXIT_ERROR, JsonOption, app, open_database
+from rag_pipeline.console.terminal import out, print_json
 from rag_pipeline.settings import Settings
 
 database_app = typer.Typer(help="The embedded Postgres.", no_args_is_help=True)
@@ -15,18 +16,17 @@ app.add_typer(database_app, name="db")
 
 @app.command()
 def doctor(as_json: JsonOption = False) -> None:
-    """Check everything that a sync and a search need, and say what to do about each fault.
+    """Check everything that syncs and searches need, and say how to fix each fault.
 
     Example: rag doctor
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.console.diagnosis import diagnose, print_checks
 
     settings = Settings.load()
     os.chdir(settings.project_dir)
     checks = diagnose(settings)
     if as_json:
-        console.print_json(checks)
+        print_json(checks)
     else:
         print_checks(checks)
     if not all(check.passed for check in checks):
@@ -35,20 +35,19 @@ def doctor(as_json: JsonOption = False) -> None:
 
 @app.command()
 def migrate(as_json: JsonOption = False) -> None:
-    """Bring the schema up to date (every command does so by itself) and list its versions.
+    """Bring the schema up to date, as every command does by itself, and list its versions.
 
     Example: rag migrate
     """
-    from rag_pipeline.console import output as console
     from rag_pipeline.store.migrations import list_migrations
 
     with open_database():
         names = [migration.name for migration in list_migrations()]
     if as_json:
-        console.print_json({"applied": names})
+        print_json({"applied": names})
     else:
         for name in names:
-            console.out.print(f"applied  {name}")
+            out.print(f"applied  {name}")
 
 
 @database_app.command("stop")
@@ -57,16 +56,15 @@ def database_stop() -> None:
 
     Example: rag db stop
     """
-    from rag_pipeline.console.output import out
     from rag_pipeline.store import embedded
 
     stopped = embedded.stop(Settings.load().data_path)
-    out.print("stopped" if stopped else "it was not running")
+    out.print("stopped" if stopped else "was not running")
 
 
 @database_app.command("url")
 def database_url() -> None:
-    """Print the database's URL (without a password), for psql and other tools.
+    """Print the database URL without its password, for psql and other tools.
 
     Example: psql "$(rag db url)"
     """

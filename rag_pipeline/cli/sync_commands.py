@@ -1,4 +1,4 @@
-"""Commands that bring the store up to date, and say what that takes: sync, plan, status, retry."""
+"""Commands that sync and show what is to be done: sync, plan, status, retry."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rag_pipeline.cli.application import (
     open_database,
     open_readers,
 )
+from rag_pipeline.console.terminal import err, out, print_json, safe
 from rag_pipeline.errors import RagError
 from rag_pipeline.settings import Settings
 
@@ -29,23 +30,23 @@ def sync(
     places: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PLACES", help="Folders, files or URLs (s3://…, https://…); none = all known."
+            metavar="PLACES", help="Folders, files or URLs (s3://…, https://…); default: all known."
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say for each document why it will be done.")
+        bool, typer.Option("--explain", help="Say why each document is processed.")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only say what would be done, sent and spent."),
+        typer.Option("--dry-run", help="Only show what would be done, sent and spent."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring the knowledge base up to date with the folders; only what changed is done again.
+    """Bring the knowledge base up to date with the folders; only changes are processed.
 
-    A folder given here is remembered: later syncs, the nightly one too, take it in. `--dry-run`
-    looks without writing or sending anything, and estimates the cost. Exit status 2 means that
-    documents are failed; `rag status` tells why.
+    A folder given here is remembered: later syncs, including the nightly one, cover it too.
+    `--dry-run` writes and sends nothing and estimates the cost. Exit status 2 means that documents
+    failed; `rag status` says why.
 
     Example: rag sync ~/manuals
     """
@@ -62,22 +63,24 @@ def sync(
 def _preview(
     settings: Settings, database: Database, roots: list[SourceRoot], explain: bool, as_json: bool
 ) -> None:
-    """Say what a sync would do and cost; nothing is written."""
-    from rag_pipeline.console import output as console
-    from rag_pipeline.console.cost_output import print_dry_run, print_reasons
+    """Show what a sync would do and cost; nothing is written."""
+    from rag_pipeline.console.cost_output import print_dry_run, print_reason
+    from rag_pipeline.console.progress_bars import counting
     from rag_pipeline.sync.planning.dry_run import preview_sync
     from rag_pipeline.sync.planning.estimate import estimate_plan
 
     preview = preview_sync(settings, database, roots)
-    with console.counting("estimate", len(preview.plan.states), not as_json) as advance:
+    with counting("estimate", len(preview.plan.states), not as_json) as advance:
         estimate = estimate_plan(preview.plan, settings, database, advance)
     if as_json:
         sums = {name: getattr(estimate, name) for name in ("pages", "sent_pages", "tokens", "usd")}
         files, problems = preview.changes.counts(), preview.problems
-        console.print_json({"files": files, "problems": problems, **sums, **vars(estimate)})
+        print_json({"files": files, "problems": problems, **sums, **vars(estimate)})
         return
     if explain:
-        print_reasons(estimate)
+        for document in estimate.documents:
+            sent_why = document.sent_why if document.sent_pages else ""
+            print_reason(document.name, document.stage, document.why, sent_why)
     print_dry_run(preview.changes, estimate, preview.problems)
 
 
@@ -89,9 +92,11 @@ def run(
     *,
     explain: bool = False,
 ) -> None:
-    """Sync these roots (none = all known), show progress and summary, set the exit status."""
+    """Sync these roots, or all known ones; show progress and a summary; set the exit status."""
     from rag_pipeline.assets.launch import open_instance, run_sync
-    from rag_pipeline.console import output as console
+    from rag_pipeline.console.cost_output import print_reason
+    from rag_pipeline.console.progress_bars import set_totals, sync_progress
+    from rag_pipeline.console.sync_output import print_sync_summary
     from rag_pipeline.definitions import defs
     from rag_pipeline.errors import SourceError, SyncLockedError
     from rag_pipeline.store.source_tables import list_roots, register_roots
@@ -103,75 +108,65 @@ def run(
     if not known and not settings.sources and not settings.relational:
         raise SourceError(
             "there is no folder to sync",
-            hint="run `rag sync FOLDER`, or put [[sources]] into rag.toml",
+            hint="run `rag sync FOLDER`, or add [[sources]] to rag.toml",
         )
     try:
         with database.sync_lock():
             pass
     except SyncLockedError:
-        console.err.print("another sync is running; waiting for it to end (Ctrl-C gives up)")
+        err.print("another sync is running; waiting for it to end (Ctrl-C stops waiting)")
 
     def planned(plan: SyncPlan) -> None:
-        console.set_totals(progress, plan.stale, STAGES)
+        set_totals(progress, plan.stale, STAGES)
         if explain and not as_json:
             for source_hash, why in plan.why.items():
                 name = Path(plan.states[source_hash].uris[0]).name
-                stage = console.STAGE_TITLES[plan.stale[source_hash]]
-                console.out.print(
-                    f"{console.safe_line(name)} [dim]from {stage} on: {console.safe(why)}[/]"
-                )
+                print_reason(name, plan.stale[source_hash], why)
 
-    with open_instance(settings) as instance, console.sync_progress(not as_json) as progress:
-        summary = run_sync(
-            defs,
-            instance,
-            settings,
-            database,
-            [root.root for root in roots],
-            planned,
-        )
+    with open_instance(settings) as instance, sync_progress(not as_json) as progress:
+        names = [root.root for root in roots]
+        summary = run_sync(defs, instance, settings, database, names, planned)
     if as_json:
-        console.print_json(summary)
+        print_json(summary)
     else:
-        console.print_sync_summary(summary)
+        print_sync_summary(summary)
     if summary.aborted:
-        raise RagError(summary.aborted, hint="what has landed stays; `rag sync` does the rest")
+        raise RagError(summary.aborted, hint="finished documents stay; `rag sync` does the rest")
     if summary.failures or any(report.why for report in summary.relational):
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 
 @app.command()
 def plan(as_json: JsonOption = False) -> None:
-    """Show what is stale in the store, as ranges of Dagster partitions; no folder is looked at.
+    """Show what is stale in the store, as ranges of Dagster partitions; folders are not scanned.
 
     Example: rag plan --json
     """
     from rag_pipeline.assets.automation import stale_ranges
     from rag_pipeline.assets.launch import open_instance
-    from rag_pipeline.console import output as console
     from rag_pipeline.sync.sources.refresh import current_plan
 
     with open_database() as (settings, database), open_instance(settings) as instance:
         found = current_plan(settings, database)
         ranges = stale_ranges(instance, settings, found)
     if as_json:
-        console.print_json({"stale": found.stale, "ranges": ranges, "current": found.current})
+        print_json({"stale": found.stale, "ranges": ranges, "current": found.current})
         return
     for first, last, count in ranges:
-        console.out.print(f"{first}...{last}  [dim]{count} documents[/]")
-    console.out.print(
-        f"{len(found.stale)} documents to be done, {found.current} up to date, "
-        f"{len(found.failed)} failed for good"
+        out.print(f"{first}...{last}  [dim]{count} documents[/]")
+    out.print(
+        f"{len(found.stale)} documents to process, {found.current} up to date, "
+        f"{len(found.failed)} failed permanently"
     )
 
 
 @app.command()
 def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
-    """Show how much the store holds, what waits, and what failed and why.
+    """Show what the store holds, what is waiting, and what failed and why.
 
     Example: rag status --json
     """
-    from rag_pipeline.console import output as console
+    from rag_pipeline.console.sync_output import print_status
     from rag_pipeline.store.documents import list_documents
     from rag_pipeline.store.embeddings import active_space, lacking_vectors
     from rag_pipeline.store.source_tables import list_roots
@@ -190,24 +185,25 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
         quarantined = [state.source_hash for state in plan.failed]
         found = {"counts": counts, "stale": len(plan.stale), "quarantined": quarantined}
         found["chunks_without_vector"] = lacking
-        console.print_json({**found, "documents": documents, "folders": roots})
+        print_json({**found, "documents": documents, "folders": roots})
         return
-    console.print_status(counts, plan, documents, roots)
+    print_status(counts, plan, documents, roots)
     if space and lacking:
-        console.out.print(
-            f"[yellow]{lacking} chunks are found by words alone[/]: the space "
-            f"{console.safe(space.name)}, which searches use, has no vectors for them"
+        out.print(
+            f"[yellow]{lacking} chunks are found by words only[/]: the active space "
+            f"{safe(space.name)} has no vectors for them"
         )
 
 
 @app.command()
 def retry(
     names: Annotated[
-        list[str] | None, typer.Argument(help="File names or hashes; none = all failed ones.")
+        list[str] | None,
+        typer.Argument(help="File names or hashes; default: all failed ones."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Try failed documents again now.
+    """Retry failed documents now.
 
     Example: rag retry damaged.pdf
     """

@@ -1,1 +1,1 @@
-"""What the command line shows and checks."""
+"""Output and checks of the command line."""

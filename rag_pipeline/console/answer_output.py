@@ -1,11 +1,12 @@
-"""What `rag ask` prints: the answer, where each statement stands, and what to doubt."""
+"""Output of `rag ask`: the answer, the source of each statement, and what to doubt."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-from rag_pipeline.console.output import out, pages, safe
+from rag_pipeline.console.search_output import pages
+from rag_pipeline.console.terminal import out, safe
 
 if TYPE_CHECKING:
     from rag_pipeline.answering import Answer, AnswerStream, Citation
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_stream(stream: AnswerStream) -> Answer:
-    """Print an answer's text as it comes, and then what belongs to it. Raises `ChatError`."""
+    """Print an answer's text as it arrives, then its sources. Raises `ChatError`."""
     begun = False
     try:
         for piece in stream:
@@ -32,7 +33,7 @@ def print_stream(stream: AnswerStream) -> Answer:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print a whole answer."""
+    """Print a complete answer."""
     if answer.quotes:
         out.print("[dim]Extractive answer: sentences of the documents, word for word.[/]")
         for quote in answer.quotes:
@@ -43,7 +44,7 @@ def print_answer(answer: Answer) -> None:
 
 
 def print_foot(answer: Answer) -> None:
-    """Print the problems, the places, and the tokens."""
+    """Print problems, sources and token counts."""
     for problem in answer.problems:
         out.print(f"[yellow]doubtful[/] {safe(problem)}")
     for citation in answer.citations:

@@ -1,4 +1,4 @@
-"""What the command line prints of plans before they are carried out, of spaces, and of cost."""
+"""Output about dry runs, embedding spaces and cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from rag_pipeline.console.output import STAGE_TITLES, counted, out, safe
+from rag_pipeline.console.progress_bars import STAGE_TITLES
+from rag_pipeline.console.terminal import counted, out, safe, safe_line
 from rag_pipeline.store.embeddings import SpaceRow
 from rag_pipeline.store.usage_table import UsageTotal
 from rag_pipeline.sync.planning.estimate import SyncEstimate
@@ -14,7 +15,7 @@ from rag_pipeline.sync.planning.plan import SourceChanges
 
 
 def usd(value: float | None) -> str:
-    """Return an amount with as many digits as it needs.
+    """Return an amount with as many digits as needed.
 
     >>> usd(0.00042), usd(12.5), usd(None)
     ('$0.00042', '$12.50', 'unknown')
@@ -26,16 +27,10 @@ def usd(value: float | None) -> str:
     return f"${value:.2g}"
 
 
-def print_reasons(estimate: SyncEstimate) -> None:
-    """Print for each document why it will be done, and from which stage on."""
-    for document in estimate.documents:
-        sent = (
-            f" · [yellow]Document AI: {safe(document.sent_why)}[/]" if document.sent_pages else ""
-        )
-        out.print(
-            f"{safe(document.name)} [dim]from {STAGE_TITLES[document.stage]} on: "
-            f"{safe(document.why)}[/]{sent}"
-        )
+def print_reason(name: str, stage: str, why: str, sent_why: str = "") -> None:
+    """Print why a document is processed, from which stage on, and why it is sent to Document AI."""
+    sent = f" · [yellow]Document AI: {safe(sent_why)}[/]" if sent_why else ""
+    out.print(f"{safe_line(name)} [dim]from {STAGE_TITLES[stage]} on: {safe(why)}[/]{sent}")
 
 
 def print_dry_run(changes: SourceChanges, estimate: SyncEstimate, problems: Sequence[str]) -> None:
@@ -43,12 +38,12 @@ def print_dry_run(changes: SourceChanges, estimate: SyncEstimate, problems: Sequ
     files = ", ".join(f"{count} {kind}" for kind, count in changes.counts().items() if count)
     out.print(f"[bold]files[/]      {files or 'none found'}")
     pages = counted(estimate.pages, "page")
-    out.print(f"[bold]documents[/]  {len(estimate.documents)} to be done, about {pages}")
+    out.print(f"[bold]documents[/]  {len(estimate.documents)} to process, about {pages}")
     if estimate.sent_pages:
         out.print(f"[bold]sent[/]       {counted(estimate.sent_pages, 'page')} to Document AI")
     where = "on this machine" if estimate.model.startswith("local/") else "sent"
     out.print(f"[bold]tokens[/]     about {estimate.tokens:,} to {estimate.model}, {where}")
-    unknown = ", and more: no price is known for a model" if estimate.has_unknown_prices else ""
+    unknown = "; more for models with unknown prices" if estimate.has_unknown_prices else ""
     out.print(f"[bold]cost[/]       about {usd(estimate.usd)}{unknown}")
     for problem in problems:
         out.print(f"[yellow]note[/] {safe(problem)}")
@@ -69,9 +64,9 @@ def print_spaces(spaces: Sequence[SpaceRow]) -> None:
 
 
 def print_cost(totals: Sequence[UsageTotal], by: str) -> None:
-    """Print usage and estimated cost by group, with the sums."""
+    """Print usage and estimated cost by group, and the total."""
     if not totals:
-        out.print("no service was called yet")
+        out.print("no service has been called yet")
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for column in (by, "requests", "tokens", "output tokens", "pages", "estimated cost"):

@@ -9,7 +9,8 @@ import typer
 
 from rag_pipeline.answering import extract_answer
 from rag_pipeline.console.answer_output import print_answer
-from rag_pipeline.console.output import out, print_search
+from rag_pipeline.console.search_output import print_search
+from rag_pipeline.console.terminal import out
 from rag_pipeline.errors import SourceError
 from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.settings import Settings
@@ -36,13 +37,13 @@ def run_demo(
     database: Database,
     sync: Callable[[Settings, Database, list[SourceRoot], bool], None],
 ) -> None:
-    """Run the demonstration on the samples that come with the package.
+    """Run the demonstration on the samples of the package.
 
-    Raises SourceError where the installation lacks them.
+    Raises SourceError if the installation lacks them.
     """
     out.rule("[bold]rag sync samples", align="left")
     with as_file(files("rag_pipeline") / "samples") as linked:
-        samples = linked.resolve()  # in a checkout, the folder that `rag sync samples` means
+        samples = linked.resolve()  # in a checkout, the folder of `rag sync samples`
         if not samples.is_dir():
             raise SourceError(
                 "the sample documents are missing from this installation",

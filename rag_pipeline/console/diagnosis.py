@@ -1,4 +1,4 @@
-"""`rag doctor`: everything that a sync and a search need, checked one by one."""
+"""`rag doctor`: checks everything that syncs and searches need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from rag_pipeline.console.output import out, safe
+from psycopg.rows import scalar_row
+
+from rag_pipeline.console.terminal import out, safe
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import RagError
 from rag_pipeline.settings import Settings
@@ -21,7 +23,7 @@ OLDEST_VECTOR = (0, 8)
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that is right, or wrong with what to do about it."""
+    """The result of one check; if it failed, `detail` says what to do."""
 
     name: str
     passed: bool
@@ -29,7 +31,7 @@ class Check:
 
 
 def diagnose(settings: Settings) -> list[Check]:
-    """Run all checks; a check that cannot run is a failed one."""
+    """Run all checks; a check that cannot run counts as failed."""
     checks = [
         _run("Python", _python),
         _run("disk", lambda: _disk(settings)),
@@ -63,7 +65,7 @@ def print_checks(checks: list[Check]) -> None:
 def _run(name: str, check: Callable[[], tuple[bool, str]]) -> Check:
     try:
         passed, detail = check()
-    except Exception as error:  # the doctor reports faults of any kind
+    except Exception as error:  # faults of any kind are reported
         return Check(name, False, str(error) or type(error).__name__)
     return Check(name, passed, detail)
 
@@ -88,7 +90,7 @@ def _model(settings: Settings) -> tuple[bool, str]:
 
 
 def _chat(settings: Settings) -> tuple[bool, str]:
-    """Say which chat model is set; it is not called, because that may cost."""
+    """Name the chat model without calling it, because calls may cost money."""
     chat = settings.chat
     if not chat.model:
         return True, "none: answers are quoted from the documents"
@@ -96,7 +98,7 @@ def _chat(settings: Settings) -> tuple[bool, str]:
 
 
 def _readers() -> tuple[bool, str]:
-    """Say which optional readers are installed."""
+    """Name the optional readers that are installed."""
     readers = {
         "Tesseract for scans": shutil.which("tesseract") is not None,
         "pdf-oxide for odd fonts": find_spec("pdf_oxide") is not None,
@@ -118,32 +120,30 @@ def _has_module(name: str) -> bool:
 
 def _postgres(database: Database) -> tuple[bool, str]:
     with database.connection() as connection:
-        row = connection.execute(
-            "SELECT current_setting('server_version_num')::int, current_setting('server_version')"
-        ).fetchone()
-    assert row is not None
-    return row[0] >= OLDEST_POSTGRES, f"{row[1]} (15 or later is needed)"
+        number = connection.info.server_version
+        name = connection.info.parameter_status("server_version")
+    return number >= OLDEST_POSTGRES, f"{name} (15 or later is needed)"
 
 
 def _pgvector(database: Database) -> tuple[bool, str]:
-    with database.connection() as connection:
-        row = connection.execute(
+    with database.connection() as connection, connection.cursor(row_factory=scalar_row) as cursor:
+        version: str | None = cursor.execute(
             "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
         ).fetchone()
-    if row is None:
+    if version is None:
         return False, "the extension `vector` is missing: install pgvector on the server"
-    found = tuple(int(part) for part in row[0].split(".")[:2])
-    return found >= OLDEST_VECTOR, f"{row[0]} (0.8 or later is needed)"
+    found = tuple(int(part) for part in version.split(".")[:2])
+    return found >= OLDEST_VECTOR, f"{version} (0.8 or later is needed)"
 
 
 def _trigrams(database: Database) -> tuple[bool, str]:
-    with database.connection() as connection:
-        row = connection.execute("SELECT cardinality(show_trgm('주행거리')) > 0").fetchone()
-    if row is not None and row[0]:
-        return True, "trigrams of Korean letters are made"
+    with database.connection() as connection, connection.cursor(row_factory=scalar_row) as cursor:
+        count = cursor.execute("SELECT cardinality(show_trgm('주행거리'))").fetchone()
+    if count:
+        return True, "Korean letters have trigrams"
     return False, (
-        "the database's LC_CTYPE drops Korean letters: create it anew with LC_CTYPE 'C.UTF-8' "
-        "(`make dev` and `rag sync` do so for the embedded one)"
+        "the database's LC_CTYPE drops Korean letters: recreate it with LC_CTYPE 'C.UTF-8', as "
+        "`make dev` and `rag sync` do for the embedded one"
     )
 
 
@@ -153,14 +153,14 @@ def _access(settings: Settings, database: Database) -> tuple[bool, str]:
     with database.connection() as connection:
         has_roles = bool(queries.has_roles(connection))
         if not settings.security.enabled:
-            roles = "its roles are there" if has_roles else "its roles are missing"
+            roles = "its roles exist" if has_roles else "its roles are missing"
             return True, f"off: everything is visible; {roles}"
         misplaced = int(queries.misplaced_chunks(connection))
     if not has_roles:
         return False, "the roles rag_reader and rag_writer are missing: run `rag migrate`"
     if misplaced:
         return False, (
-            f"{misplaced} chunks lie among those of other readers: as the owner run SELECT "
+            f"{misplaced} chunks are stored among those of other readers: as the owner run SELECT "
             "move_chunks(array_agg(source_hash)) FROM document"
         )
     return True, "on: readers are enforced by row-level security"
@@ -177,5 +177,5 @@ def _folders(database: Database) -> tuple[bool, str]:
     local = [root.root for root in roots if kind_of(root.root) == "local"]
     missing = [root for root in local if not Path(root).exists()]
     if missing:
-        return False, f"not there: {', '.join(missing)}; mount them or `rag sources remove` them"
+        return False, f"missing: {', '.join(missing)}; mount them or run `rag sources remove`"
     return True, f"{len(roots)} known"

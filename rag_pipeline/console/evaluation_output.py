@@ -1,4 +1,4 @@
-"""What `rag eval` prints: measures by setting, differences, latency, misses."""
+"""Output of `rag eval`: measures by setting, differences, latency, misses."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rich.table import Table
 
-from rag_pipeline.console.output import out, safe
+from rag_pipeline.console.terminal import out, safe
 from rag_pipeline.evaluation import Evaluation, Threshold
 from rag_pipeline.evaluation.html_report import COLUMNS, rank_text, shown
 
 MISSES = 10
-"""Misses that are printed; the report has all."""
+"""Number of misses printed; the report has all."""
 
 
 def print_evaluation(
@@ -51,7 +51,7 @@ def print_evaluation(
 
 
 def _table(evaluations: Sequence[Evaluation]) -> Table:
-    """Return the measures, a row each, with a column for each setting."""
+    """Return the measures as rows and the settings as columns."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column(f"{len(evaluations[0].asked)} questions")
     for evaluation in evaluations:
@@ -59,7 +59,7 @@ def _table(evaluations: Sequence[Evaluation]) -> Table:
     for name in COLUMNS:
         values = [evaluation.by_group["all"][name] for evaluation in evaluations]
         table.add_row(name, *(f"{value:.3f}" for value in values))
-    for place, name in enumerate(("p50 ms", "p95 ms")):
-        values = [evaluation.latency["search"][place] for evaluation in evaluations]
-        table.add_row(name, *(f"{value:.0f}" for value in values))
+    latencies = [evaluation.latency["search"] for evaluation in evaluations]
+    table.add_row("p50 ms", *(f"{one.p50:.0f}" for one in latencies))
+    table.add_row("p95 ms", *(f"{one.p95:.0f}" for one in latencies))
     return table

@@ -1,4 +1,4 @@
-"""Writes the table of `docs/settings.md` from the settings themselves: `make docs`."""
+"""Generates the table of `docs/settings.md` from the settings: `make docs`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def settings_table() -> str:
 
 
 def replace_table(page: Path, table: str) -> None:
-    """Replace the table at the end of a page; the text above it stays."""
+    """Replace the table at the end of a page, keeping the text above it."""
     text = page.read_text(encoding="utf-8")
     head = text[: text.index(table.splitlines()[0])]
     page.write_text(head + table, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Asking all questions under each setting, and putting the measures side by side."""
+"""Asks all questions under each setting and compares the measures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from rag_pipeline.answering import Answer, Answerer
 from rag_pipeline.chat import ChatModel, create_chat
 from rag_pipeline.errors import ChatError
 from rag_pipeline.evaluation.judging import judge_answer
-from rag_pipeline.evaluation.known_questions import Question, groups
+from rag_pipeline.evaluation.known_questions import KnownQuestion, groups
 from rag_pipeline.evaluation.matching import gold_units, ranked_units
 from rag_pipeline.evaluation.ranking_measures import (
     MAIN,
     Difference,
+    StageLatency,
     means,
     measure,
     paired_bootstrap,
@@ -29,20 +30,20 @@ from rag_pipeline.store.database import Database
 from rag_pipeline.store.usage_table import record_query
 
 DEPTH = 50
-"""Chunks that are looked at for each question; the longest cutoff is 20 pages."""
+"""Chunks considered for each question; the longest cutoff is 20 pages."""
 SHOWN = 5
-"""Units that are told of what was found instead."""
+"""Units shown of what was found instead."""
 
 
 @dataclass(frozen=True)
 class Asked:
     """One question under one setting."""
 
-    question: Question
+    question: KnownQuestion
     found: list[str]
-    """The first units that were found, best first."""
+    """The units that were found, best first."""
     rank: int | None
-    """Of the first gold unit, from 1; None where none was found."""
+    """Rank of the first gold unit, from 1; None if none was found."""
     seconds: dict[str, float]
     """By stage; `search` is the whole search, `generate` the answer."""
     answer: str = ""
@@ -60,33 +61,32 @@ class Evaluation:
     """Measures by question."""
     by_group: dict[str, dict[str, float]]
     """Mean measures of all questions, and by kind and language; `questions` is their number."""
-    latency: dict[str, tuple[float, float]]
-    """p50 and p95 in milliseconds by stage."""
+    latency: dict[str, StageLatency]
+    """By stage."""
     judged: dict[str, float] = field(default_factory=dict)
-    """Mean judged measures, and shares of the answers by status; empty where none was written."""
+    """Mean judged measures, and shares of the answers by status; empty without answers."""
     differences: list[Difference] = field(default_factory=list)
-    """From the first setting."""
+    """Compared with the first setting."""
 
     @property
     def misses(self) -> list[Asked]:
-        """Questions of which nothing was among the first five."""
+        """Questions with no gold among the first five."""
         return [one for one in self.asked if one.rank is None or one.rank > 5]
 
 
 def evaluate(
     database: Database,
-    questions: Sequence[Question],
+    questions: Sequence[KnownQuestion],
     variants: Sequence[Variant],
     *,
     answers: bool = False,
     principals: Sequence[str] | None = None,
     on_question: Callable[[], None] = lambda: None,
 ) -> list[Evaluation]:
-    """Ask all questions under each setting; the first is what the others are compared with.
+    """Ask all questions under each setting; the others are compared with the first.
 
-    `answers`: have the chat model answer and judge as well, where one is set. One search before the
-    first is not counted: it loads the model. `principals` are those who ask, under every setting;
-    see `Database.for_readers`.
+    With `answers`, the chat model, if set, answers and judges too. An extra search loads the model
+    first and is not counted. `principals` are those who ask; see `Database.for_readers`.
     """
     database = database.for_readers(principals)
     found: list[Evaluation] = []
@@ -109,7 +109,7 @@ def _ask(
     database: Database,
     searcher: Searcher,
     settings: Settings,
-    question: Question,
+    question: KnownQuestion,
     chat: ChatModel | None,
 ) -> Asked:
     start = time.perf_counter()
@@ -132,9 +132,9 @@ def _ask(
 
 
 def _judged(
-    chat: ChatModel, question: Question, answer: Answer, response: SearchResponse
+    chat: ChatModel, question: KnownQuestion, answer: Answer, response: SearchResponse
 ) -> dict[str, float]:
-    """Return the judged measures of an answer, and whether its citations hold."""
+    """Return the judged measures of an answer, and whether its citations are valid."""
     if answer.status != "answered":
         return {}
     values = {"citations hold": float(answer.is_supported)}
@@ -145,7 +145,10 @@ def _judged(
 
 
 def _evaluation(
-    variant: Variant, questions: Sequence[Question], asked: list[Asked], first: Evaluation | None
+    variant: Variant,
+    questions: Sequence[KnownQuestion],
+    asked: list[Asked],
+    first: Evaluation | None,
 ) -> Evaluation:
     by_question = measure(
         {one.question.id: one.found for one in asked},

@@ -1,7 +1,7 @@
-"""One HTML file that says how good retrieval is: plots, tables, and what was missed. Pure.
+"""Writes an evaluation as one HTML file: plots, tables, and what was missed. Pure.
 
-Everything is in the file: it can be mailed, kept with a build, and opened without a network. All
-text of questions, documents and answers is escaped.
+The file is self-contained: it can be mailed, kept with a build, and opened offline. All text of
+questions, documents and answers is escaped.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _differences(evaluations: Sequence[Evaluation]) -> list[str]:
     columns = ["setting", "measure", "difference", "95 % interval", "better / worse", "sure"]
     return [
         f"<h2>Differences from {escape(evaluations[0].variant.name)}</h2>",
-        '<p class="note">Paired bootstrap over the questions; sure: the interval leaves out 0.</p>',
+        '<p class="note">Paired bootstrap over the questions; sure: the interval excludes 0.</p>',
         _table(columns, rows),
     ]
 
@@ -202,7 +202,7 @@ def rank_text(one: Asked) -> str:
 
 
 def shown(unit: str) -> str:
-    """Return a unit without its folder, shortened where it is a passage.
+    """Return a unit without its folder, shortened if it is long.
 
     >>> shown("/manuals/a.pdf, page 3")
     'a.pdf, page 3'

@@ -1,7 +1,7 @@
-"""Answers judged by the chat model: two measures of our own, and agreement with a known answer.
+"""Has the chat model judge answers: two measures of our own, and agreement with a known answer.
 
-Not RAGAS, though its words are used for what they are about: here one call per answer lists the
-answer's statements and says which of them the context supports.
+This is not RAGAS, though it uses its terms: one call per answer lists the answer's statements and
+says which of them the context supports.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 from rag_pipeline.chat import ChatModel, Message
 from rag_pipeline.errors import ChatError
@@ -33,7 +32,7 @@ _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the chat model says of an answer, each 0..1; None where it does not apply."""
+    """The chat model's judgement of an answer, each 0..1; None if it does not apply."""
 
     faithfulness: float | None
     """Share of the answer's statements that the context supports."""
@@ -55,7 +54,7 @@ class Judgement:
 def judge_answer(
     chat: ChatModel, question: str, answer: str, contexts: Sequence[str], known: str = ""
 ) -> Judgement | None:
-    """Have an answer judged; None where the model's reply is of no use."""
+    """Have an answer judged; None if the model's reply is useless."""
     parts = {
         "context": "\n\n".join(contexts),
         "question": question,
@@ -74,7 +73,7 @@ def judge_answer(
 
 
 def parse_judgement(text: str, *, has_known: bool) -> Judgement | None:
-    """Read a judge's reply; None where it is not as asked for."""
+    """Read a judge's reply; None if it is not in the requested form."""
     found = json_object(text)
     if found is None:
         return None
@@ -93,8 +92,8 @@ def parse_judgement(text: str, *, has_known: bool) -> Judgement | None:
     return Judgement(faithfulness, relevancy, agreement if has_known else None)
 
 
-def json_object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object in a reply, whatever stands around it."""
+def json_object(text: str) -> dict[str, object] | None:
+    """Return the JSON object in a reply, ignoring the text around it."""
     match = _OBJECT.search(text)
     try:
         found = json.loads(match[0]) if match else None
@@ -103,7 +102,7 @@ def json_object(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _grade(value: Any) -> float | None:
+def _grade(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 2:
         return None
     return value / 2

@@ -1,11 +1,10 @@
-"""Questions with known answers: one JSON object a line.
+"""Questions with known answers: one JSON object per line.
 
     {"id": "q1", "question": "…", "gold": [{"doc": "manual.pdf", "page": 12, "text": "…"}],
      "answer": "…", "kind": "error code", "lang": "en"}
 
-`gold` are the places that answer the question: a file's name (or the end of its path), with a page
-(1-based), or a passage, or neither. `answer`, `kind` and `lang` may be left out; other keys are not
-read.
+`gold` are the places that answer the question: a file name (or the end of its path), with a page
+(1-based), a passage, or neither. `answer`, `kind` and `lang` are optional; other keys are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.text import detect_language
@@ -30,8 +28,8 @@ class Gold:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question and where its answer stands."""
+class KnownQuestion:
+    """A question and where its answer is."""
 
     id: str
     text: str
@@ -41,14 +39,14 @@ class Question:
     language: str = "und"
 
 
-def read_questions(path: Path) -> list[Question]:
-    """Read a file of questions. Raises `SourceError` that names the line at fault."""
+def read_questions(path: Path) -> list[KnownQuestion]:
+    """Read a file of questions. Raises `SourceError`, which names the faulty line."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise SourceError(f"{path} cannot be read: {reason}") from error
-    questions: list[Question] = []
+    questions: list[KnownQuestion] = []
     seen: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -60,7 +58,7 @@ def read_questions(path: Path) -> list[Question]:
                 f"{path.name} line {number}: {_reason(error)}", hint="see docs/evaluation.md"
             ) from error
         if question.id in seen:
-            raise SourceError(f"{path.name} line {number}: the id {question.id} came before")
+            raise SourceError(f"{path.name} line {number}: the id {question.id} is used twice")
         seen.add(question.id)
         questions.append(question)
     if not questions:
@@ -68,9 +66,9 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
-def _question(row: Any, number: int) -> Question:
+def _question(row: object, number: int) -> KnownQuestion:
     if not isinstance(row, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     text = row["question"]
     if not isinstance(text, str) or not text.strip():
         raise ValueError("the question is empty")
@@ -80,26 +78,26 @@ def _question(row: Any, number: int) -> Question:
     language = str(row.get("lang") or row.get("language") or detect_language(text))
     identity = str(row.get("id") or number)
     answer, kind = str(row.get("answer") or ""), str(row.get("kind") or "")
-    return Question(identity, text.strip(), gold, answer, kind, language)
+    return KnownQuestion(identity, text.strip(), gold, answer, kind, language)
 
 
-def _gold(item: Any) -> Gold:
+def _gold(item: object) -> Gold:
     if not isinstance(item, dict) or not isinstance(item.get("doc"), str) or not item["doc"]:
-        raise ValueError('gold is written [{"doc": "manual.pdf", "page": 12}]')
+        raise ValueError('write gold as [{"doc": "manual.pdf", "page": 12}]')
     page = item.get("page")
     if page is not None and (isinstance(page, bool) or not isinstance(page, int) or page < 1):
-        raise ValueError(f"the page {page!r} is no number from 1 on")
+        raise ValueError(f"the page {page!r} is not a number from 1 on")
     return Gold(item["doc"], page, str(item.get("text") or ""))
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"{error.args[0]} is missing"
-    return f"no valid JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
+    return f"invalid JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
-def groups(questions: Sequence[Question]) -> dict[str, list[str]]:
-    """Return the ids of all questions, and of each kind and language where there are several."""
+def groups(questions: Sequence[KnownQuestion]) -> dict[str, list[str]]:
+    """Return the ids of all questions, and by kind and language if there are several."""
     found = {"all": [question.id for question in questions]}
     for prefix, values in (
         ("kind", {question.id: question.kind for question in questions}),

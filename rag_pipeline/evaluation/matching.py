@@ -1,8 +1,8 @@
-"""What was found, in the units of what was to be found: pages, passages or documents. Pure.
+"""Expresses what was found in the units of the gold: pages, passages or documents. Pure.
 
-A question whose gold names pages is scored by pages: a chunk counts as its pages, the likeliest
-first, each once. Where the gold is passages without pages, each chunk is a unit, and one that holds
-a passage is that passage. Where it is documents only, each document is a unit.
+If the gold names pages, a chunk counts as its pages, most likely first, each once. If it is
+passages without pages, each chunk is a unit, and a chunk that contains a passage counts as that
+passage. If it is documents only, each document is a unit.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_pipeline.evaluation.known_questions import Gold, Question
+from rag_pipeline.evaluation.known_questions import Gold, KnownQuestion
 from rag_pipeline.search import SearchResult
 
 PASSAGE_SHARE = 0.8
-"""Share of a passage's words, in order of no account, that a chunk must hold to count as it."""
+"""Share of a passage's words, in any order, that a chunk must contain to count as it."""
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
-def gold_units(question: Question) -> list[str]:
+def gold_units(question: KnownQuestion) -> list[str]:
     """Return the units that answer a question, each once."""
     return list(dict.fromkeys(_unit(gold, _scale(question)) for gold in question.gold))
 
 
-def ranked_units(question: Question, results: Sequence[SearchResult]) -> list[str]:
-    """Return the different units of the results, in order."""
+def ranked_units(question: KnownQuestion, results: Sequence[SearchResult]) -> list[str]:
+    """Return the distinct units of the results, in order."""
     scale = _scale(question)
     units: dict[str, None] = {}
     for result in results:
@@ -33,7 +33,7 @@ def ranked_units(question: Question, results: Sequence[SearchResult]) -> list[st
     return list(units)
 
 
-def _scale(question: Question) -> str:
+def _scale(question: KnownQuestion) -> str:
     if all(gold.page is not None for gold in question.gold):
         return "page"
     if all(gold.text and gold.page is None for gold in question.gold):
@@ -47,7 +47,7 @@ def _unit(gold: Gold, scale: str) -> str:
     return gold.doc if scale == "document" else f"{gold.doc}: {_letters(gold.text)}"
 
 
-def _units(question: Question, result: SearchResult, scale: str) -> list[str]:
+def _units(question: KnownQuestion, result: SearchResult, scale: str) -> list[str]:
     doc = next(
         (gold.doc for gold in question.gold if is_document(result, gold.doc)), result.source_path
     )
@@ -65,12 +65,12 @@ def _units(question: Question, result: SearchResult, scale: str) -> list[str]:
 
 
 def is_document(result: SearchResult, name: str) -> bool:
-    """Tell whether a result is of the document: its file's name, or the end of its path."""
+    """Return whether a result is from a document, given by file name or end of path."""
     return name in (result.document, result.source_path) or result.source_path.endswith(f"/{name}")
 
 
 def holds(content: str, passage: str) -> bool:
-    """Tell whether a text holds a passage: its letters and figures, or most of its words.
+    """Return whether a text contains a passage: its letters and digits, or most of its words.
 
     >>> holds("| Oil filter | QF-1142/B |", "Oil filter QF-1142/B")
     True

@@ -1,4 +1,4 @@
-"""Plots as inline SVG: grouped bars and curves. No script, no font, nothing to fetch. Pure."""
+"""Plots as inline SVG: grouped bars and curves. No scripts, fonts or requests. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 34
 
 
 def colour(index: int) -> str:
-    """Return the colour of a series; the ninth has the first one's again."""
+    """Return the colour of a series; colours repeat from the ninth on."""
     return COLOURS[index % len(COLOURS)]
 
 
 def bars(series: Mapping[str, Mapping[str, float]], title: str) -> str:
-    """Plot values of 0..1: `series` by name, each with the same labels; a group per label."""
+    """Plot values in 0..1, grouped by label: `series` by name, all with the same labels."""
     labels = list(next(iter(series.values())))
     group = (WIDTH - LEFT - RIGHT) / len(labels)
     width = min(48.0, 0.8 * group / len(series))
@@ -38,7 +38,7 @@ def bars(series: Mapping[str, Mapping[str, float]], title: str) -> str:
 
 
 def curves(series: Mapping[str, Sequence[float]], first: int, title: str) -> str:
-    """Plot values of 0..1 over whole numbers from `first` on, a line a series."""
+    """Plot values in 0..1 over the integers from `first` on, one line per series."""
     count = max(len(values) for values in series.values())
     step = (WIDTH - LEFT - RIGHT) / max(1, count - 1)
     parts = _axes()
@@ -57,7 +57,7 @@ def curves(series: Mapping[str, Sequence[float]], first: int, title: str) -> str
 
 
 def legend(names: Sequence[str]) -> str:
-    """Return the names of the series beside their colours."""
+    """Return the names of the series next to their colours."""
     items = "".join(
         f'<li><span style="background:{colour(index)}"></span>{escape(name)}</li>'
         for index, name in enumerate(names)

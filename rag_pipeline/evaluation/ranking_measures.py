@@ -1,9 +1,10 @@
-"""Measures of rankings by ir-measures (trec_eval's code), and how sure a difference is. Pure."""
+"""Measures of rankings by ir-measures (trec_eval), and the certainty of differences. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ CUTOFFS = (1, 3, 5, 10, 20)
 CURVE = tuple(range(1, 21))
 """Cutoffs of the recall curve."""
 MAIN = ("recall@5", "MRR", "nDCG@10")
-"""The measures that settings are compared by."""
+"""Measures by which settings are compared."""
 RESAMPLES = 10_000
 SEED = 20_08
 _PAIRS_AT_ONCE = 2_000_000
@@ -23,8 +24,8 @@ def measure(
     """Return the measures by question: recall@k, precision@k, hit@k, MRR, nDCG@10.
 
     `rankings` are the units found, best first; `gold` those to be found, all equally relevant.
-    recall@k is the share of the gold among the first k, hit@k whether any is. A question for which
-    nothing was found has 0 everywhere.
+    recall@k is the share of the gold among the first k, hit@k whether any is. All measures of a
+    question that found nothing are 0.
     """
     import ir_measures
     from ir_measures import RR, P, R, Success, nDCG
@@ -46,7 +47,7 @@ def measure(
 
 
 def means(values: Mapping[str, Mapping[str, float]], questions: Sequence[str]) -> dict[str, float]:
-    """Return the mean of each measure over some questions."""
+    """Return the mean of each measure over the given questions."""
     rows = [values[question] for question in questions]
     return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
 
@@ -59,14 +60,14 @@ class Difference:
     mean: float
     low: float
     high: float
-    """Ends of the 95 % interval."""
+    """End of the 95 % interval that begins at `low`."""
     better: int
     worse: int
-    """Questions."""
+    """Number of questions that got worse."""
 
     @property
     def is_sure(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
 
@@ -75,9 +76,9 @@ def paired_bootstrap(
 ) -> Difference:
     """Return the difference of two settings' values by question, with its 95 % interval.
 
-    Questions are drawn with replacement, both values of each together. (Efron and Tibshirani: An
-    Introduction to the Bootstrap, 1993; percentile interval.) The same values give the same
-    interval: the seed is fixed.
+    Questions are drawn with replacement, keeping both values of each together. (Efron and
+    Tibshirani: An Introduction to the Bootstrap, 1993; percentile interval.) The seed is fixed, so
+    the same values give the same interval.
     """
     differences = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
     count = len(differences)
@@ -99,12 +100,19 @@ def paired_bootstrap(
     )
 
 
-def percentiles(seconds: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, float]]:
-    """Return p50 and p95 in milliseconds by stage, over the questions in which it ran."""
+class StageLatency(NamedTuple):
+    """Percentiles of the latency of a stage, in milliseconds."""
+
+    p50: float
+    p95: float
+
+
+def percentiles(seconds: Sequence[Mapping[str, float]]) -> dict[str, StageLatency]:
+    """Return the latency of each stage, over the questions for which it ran."""
     stages = dict.fromkeys(stage for row in seconds for stage in row)
     found = {}
     for stage in stages:
         values = [1000 * row[stage] for row in seconds if stage in row]
         p50, p95 = np.percentile(values, [50, 95])
-        found[stage] = (float(p50), float(p95))
+        found[stage] = StageLatency(float(p50), float(p95))
     return found

@@ -1,4 +1,4 @@
-"""An evaluation on disk: the report for people, its figures beside it for programs."""
+"""Saves an evaluation: a report for people, and its figures for programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.evaluation.evaluate import Evaluation
@@ -21,10 +20,10 @@ def save_evaluation(
     evaluations: Sequence[Evaluation],
     thresholds: Sequence[Threshold],
     questions_name: str,
-) -> dict[str, Any]:
-    """Write the report, and `REPORT.json`, which `rag serve` shows; return the latter's values.
+) -> dict[str, object]:
+    """Write the report and `REPORT.json`, which `rag serve` shows; return the latter's values.
 
-    Raises `SourceError` where a file cannot be written.
+    Raises `SourceError` if a file cannot be written.
     """
     html = write_report(
         evaluations,
@@ -43,14 +42,12 @@ def save_evaluation(
     return figures
 
 
-def _plain(evaluation: Evaluation) -> dict[str, Any]:
+def _plain(evaluation: Evaluation) -> dict[str, object]:
     return {
         "setting": evaluation.variant.name,
         "changes": evaluation.variant.changes,
         "measures": evaluation.by_group,
-        "latency_ms": {
-            stage: {"p50": p50, "p95": p95} for stage, (p50, p95) in evaluation.latency.items()
-        },
+        "latency_ms": {stage: one._asdict() for stage, one in evaluation.latency.items()},
         "judged": evaluation.judged,
         "differences": [asdict(one) for one in evaluation.differences],
         "misses": [
@@ -62,7 +59,7 @@ def _plain(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all, its folder too. Raises `SourceError`."""
+    """Write a file completely or not at all, creating its folder. Raises `SourceError`."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

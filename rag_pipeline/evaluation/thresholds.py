@@ -1,4 +1,4 @@
-"""What retrieval must reach (`[evaluation]` in rag.toml), and whether it does. Pure."""
+"""Checks what retrieval must reach (`[evaluation]` in rag.toml). Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rag_pipeline.settings import EvaluationSettings
 
 @dataclass(frozen=True)
 class Threshold:
-    """One figure beside what it must be."""
+    """A figure and its limit."""
 
     name: str
     value: float
@@ -19,7 +19,7 @@ class Threshold:
 
     @property
     def passed(self) -> bool:
-        """Whether the figure is as it must be; equal is enough."""
+        """Whether the figure keeps the limit; equality is enough."""
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
     def __str__(self) -> str:
@@ -28,10 +28,10 @@ class Threshold:
 
 
 def check_thresholds(evaluation: Evaluation, settings: EvaluationSettings) -> list[Threshold]:
-    """Return recall@5, MRR and p95 latency of the search (ms) beside their thresholds."""
+    """Return recall@5, MRR and the p95 latency of the search (ms) with their thresholds."""
     values = evaluation.by_group["all"]
     return [
         Threshold("recall_at_5", values["recall@5"], settings.min_recall_at_5, at_least=True),
         Threshold("mrr", values["MRR"], settings.min_mrr, at_least=True),
-        Threshold("p95_ms", evaluation.latency["search"][1], settings.max_p95_ms, at_least=False),
+        Threshold("p95_ms", evaluation.latency["search"].p95, settings.max_p95_ms, at_least=False),
     ]

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.chunking import chunk
-from rag_pipeline.console.output import counted, out, safe
+from rag_pipeline.console.terminal import counted, out, safe
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.frames import SECTION
 from rag_pipeline.parsing import parse_file

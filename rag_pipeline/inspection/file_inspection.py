@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from rich.table import Table
 
-from rag_pipeline.console.output import counted, out, safe
+from rag_pipeline.console.terminal import counted, out, safe
 from rag_pipeline.errors import RagError
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import Settings

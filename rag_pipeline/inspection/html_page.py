@@ -23,7 +23,8 @@ from typing import IO, Any
 
 import pandas as pd
 
-from rag_pipeline.console.output import counted, counting, err
+from rag_pipeline.console.progress_bars import counting
+from rag_pipeline.console.terminal import counted, err
 from rag_pipeline.errors import RagError
 from rag_pipeline.frames import ROLE_COLORS, ROLES, SECTION
 from rag_pipeline.inspection.block_links import chunks_of_blocks

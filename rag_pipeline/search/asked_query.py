@@ -1,24 +1,24 @@
-"""A query while it is searched: its cleaned text, and its vector, computed once per model."""
+"""The query of a running search: its cleaned text, and its vector, computed once per model."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.text import clean_text, one_line
 
-Vector = np.ndarray[Any, np.dtype[np.float32]]
+Vector = NDArray[np.float32]
 MAX_QUERY_CHARACTERS = 8_000
-"""A longer query is cut here, and the response says so."""
+"""Longer queries are cut, and the response says so."""
 
 
 @dataclass
 class AskedQuery:
-    """A cleaned query; however many passes a search takes, the embedder is asked once."""
+    """A cleaned query; the embedder is called once, however many passes a search takes."""
 
     text: str
     notes: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class AskedQuery:
 
     @classmethod
     def of(cls, query: str) -> AskedQuery:
-        """Clean a query; one that is too long is cut, with a note."""
+        """Clean a query; cut it, with a note, if it is too long."""
         text = one_line(clean_text(query))
         if len(text) <= MAX_QUERY_CHARACTERS:
             return cls(text)

@@ -1,12 +1,12 @@
-"""What a search may find: filters on documents, pages and metadata, applied before the k best."""
+"""Filters on documents, pages and metadata, applied before the best chunks are chosen."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -14,22 +14,23 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 from rag_pipeline.text import storable
 
+_SINGLE = ("first_page", "last_page", "ingested_from", "ingested_before")
 SELECTIVE = 20_000
-"""Filters that pass at most so many chunks are listed first, and both legs look at these only: an
-exact scan of 20,000 vectors is about as dear as an index scan that has to skip most of the graph,
-and misses nothing."""
+"""If a filter passes at most this many chunks, they are listed first and both legs look only at
+them: an exact scan of 20,000 vectors costs about as much as an index scan that skips most of the
+graph, and misses nothing."""
 
 Scalar = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class MetadataFilter:
-    """A condition on one key of a chunk's metadata: membership, or a range with its ends included.
+    """A condition on one key of a chunk's metadata: membership, or an inclusive range.
 
-    `key` may be nested: `machine.year`. A list in the metadata passes if one of its elements does.
+    `key` may be nested: `machine.year`. A list in the metadata passes if any element does.
     """
 
     key: str
@@ -46,7 +47,7 @@ class MetadataFilter:
         match = re.fullmatch(r"\s*([^=<>]+?)\s*(>=|<=|=)\s*(.+?)\s*", text)
         if not match:
             raise SettingsError(
-                f"{text!r} is no condition", hint="write key=value, key=a|b, key>=5 or key=3..7"
+                f"{text!r} is not a condition", hint="write key=value, key=a|b, key>=5 or key=3..7"
             )
         key, operator, value = match.groups()
         if operator == ">=":
@@ -60,7 +61,7 @@ class MetadataFilter:
 
     @property
     def predicate(self) -> str:
-        """The condition as a predicate of SQL/JSON path."""
+        """The condition as an SQL/JSON path predicate."""
         path = "$." + ".".join(map(_json, self.key.split(".")))
         tests = []
         if self.values:
@@ -77,15 +78,15 @@ class MetadataFilter:
 
 @dataclass(frozen=True)
 class Filters:
-    """Everything must hold; of the values of one field, any.
+    """All fields must match, each with any of its values.
 
-    `documents` are file names, whole paths, or the beginnings of a source hash (8 digits or more).
-    Pages are 1-based, and a chunk passes that has one of them. Times of ingestion are inclusive at
-    `ingested_from`, exclusive at `ingested_before`.
+    `documents` are file names, whole paths, or prefixes of a source hash (8 digits or more). Pages
+    are 1-based; a chunk passes if any of its pages does. `ingested_from` is inclusive,
+    `ingested_before` exclusive.
     """
 
     source_types: Sequence[str] = ()
-    """Ends of file names: pdf, docx."""
+    """File name extensions: pdf, docx."""
     tags: Sequence[str] = ()
     documents: Sequence[str] = ()
     languages: Sequence[str] = ()
@@ -95,17 +96,28 @@ class Filters:
     ingested_before: datetime | None = None
     metadata: Sequence[MetadataFilter] = ()
 
+    @classmethod
+    def of(cls, given: Filtered | None) -> Filters:
+        """Return filters given as a mapping: fields of `Filters`, else keys of the metadata.
+
+        A metadata key's value is one value, or a list of which any matches.
+        """
+        if isinstance(given, Filters):
+            return given
+        names = {one.name for one in fields(cls)} - {"metadata"}
+        known: dict[str, Any] = {}
+        metadata = []
+        for key, value in (given or {}).items():
+            if key in names:
+                known[key] = value if key in _SINGLE else listed(value)
+            else:
+                metadata.append(MetadataFilter(key, listed(value)))
+        return cls(**known, metadata=tuple(metadata))
+
     @property
     def concern_documents(self) -> bool:
-        """Whether whole documents are left out."""
-        return bool(
-            self.source_types
-            or self.tags
-            or self.documents
-            or self.languages
-            or self.ingested_from
-            or self.ingested_before
-        )
+        """Whether whole documents are excluded."""
+        return any(value is not None for value in self.document_parameters().values())
 
     @property
     def is_empty(self) -> bool:
@@ -114,10 +126,10 @@ class Filters:
 
     @property
     def concern_chunks(self) -> bool:
-        """Whether parts of documents are left out."""
+        """Whether parts of documents are excluded."""
         return bool(self.first_page is not None or self.last_page is not None or self.metadata)
 
-    def document_parameters(self) -> dict[str, Any]:
+    def document_parameters(self) -> dict[str, object]:
         """Return the parameters of the statement `passing_documents`."""
         return {
             "source_types": _lower(self.source_types),
@@ -129,11 +141,22 @@ class Filters:
         }
 
 
+Filtered = Filters | Mapping[str, Any]
+"""`Filters`, or a mapping: its fields by name; any other key is one of the chunks' metadata."""
+
+
+def listed(value: object) -> tuple[Any, ...]:
+    """Return one value or several as a tuple; None is none."""
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
+
+
 @dataclass(frozen=True)
 class Scope:
-    """The chunks that a search may find, resolved once for both legs."""
+    """The chunks a search may find, resolved once for both legs."""
 
-    parameters: dict[str, Any] = field(
+    parameters: dict[str, object] = field(
         default_factory=lambda: {
             "source_hashes": None,
             "first_page": None,
@@ -141,9 +164,9 @@ class Scope:
             "metadata": None,
         }
     )
-    """Of the statements that filter chunks."""
+    """Parameters of the statements that filter chunks."""
     chunk_ids: list[int] | None = None
-    """All that pass, ascending, where they are few; None: see `parameters`."""
+    """All that pass, ascending, if they are few; None if `parameters` tell."""
     is_everything: bool = True
 
     @property
@@ -155,23 +178,43 @@ class Scope:
 EVERYTHING = Scope()
 
 
+@dataclass(frozen=True)
+class PassingDocument:
+    """A row of the statement `passing_documents`."""
+
+    source_hash: str
+    chunk_count: int
+
+
+@dataclass(frozen=True)
+class PassingChunk:
+    """A row of the statements `passing_chunks` and `passing_visible_chunks`."""
+
+    chunk_id: int
+    passes: bool
+
+
 def resolve(
     connection: Connection[TupleRow], filters: Filters, *, is_restricted: bool = False
 ) -> Scope:
-    """Find the documents that pass, and the chunks themselves where they are few.
+    """Find the documents that pass and, if they are few, the chunks.
 
-    `is_restricted`: the connection is bound by row-level security.
+    `is_restricted` says that row-level security applies to the connection.
     """
     if filters.is_empty:
         return EVERYTHING
     source_hashes = None
     at_most = SELECTIVE
     if filters.concern_documents:
-        documents = connection.execute(
-            queries.passing_documents.sql, filters.document_parameters(), prepare=False
-        ).fetchall()
-        source_hashes = [source_hash for source_hash, _ in documents]
-        at_most = sum(chunk_count for _, chunk_count in documents)
+        documents = records(
+            connection,
+            PassingDocument,
+            queries.passing_documents,
+            prepare=False,
+            **filters.document_parameters(),
+        )
+        source_hashes = [one.source_hash for one in documents]
+        at_most = sum(one.chunk_count for one in documents)
         if not source_hashes:
             return Scope(chunk_ids=[], is_everything=False)
     parameters = {
@@ -184,16 +227,16 @@ def resolve(
         return Scope(parameters, is_everything=False)
     by_metadata = is_restricted and parameters["metadata"] is not None
     statement = queries.passing_visible_chunks if by_metadata else queries.passing_chunks
-    rows = connection.execute(
-        statement.sql, {**parameters, "limit": SELECTIVE + 1}, prepare=False
-    ).fetchall()
-    chunk_ids = sorted(chunk_id for chunk_id, passes in rows if passes)
+    rows = records(
+        connection, PassingChunk, statement, prepare=False, **parameters, limit=SELECTIVE + 1
+    )
+    chunk_ids = sorted(row.chunk_id for row in rows if row.passes)
     few = len(rows) <= SELECTIVE
     return Scope(parameters, chunk_ids if few else None, is_everything=False)
 
 
 def passing(connection: Connection[TupleRow], scope: Scope, chunk_ids: Iterable[int]) -> set[int]:
-    """Return those of the chunks that are there and in scope."""
+    """Return the chunks that exist and are in scope."""
     rows = connection.execute(
         queries.passing_of.sql, {**scope.parameters, "chunk_ids": list(chunk_ids)}, prepare=False
     )
@@ -219,13 +262,13 @@ def _scalar(text: str) -> Scalar:
 
 
 def _forms(value: Scalar) -> list[str]:
-    """Return how a value may be written in JSON: `7` may be kept as a number or as a text."""
+    """Return how a value may be written in JSON: `7` may be stored as a number or as text."""
     plain = _json(value)
     return [plain] if isinstance(value, str) else [plain, _json(plain.strip('"'))]
 
 
 def _json(value: Scalar) -> str:
-    """Return a value as SQL/JSON paths write it; numbers that are none are words."""
+    """Return a value as SQL/JSON paths write it; NaN and infinities are words."""
     if isinstance(value, float) and not math.isfinite(value):
         value = str(value)
     return json.dumps(storable(value) if isinstance(value, str) else value, ensure_ascii=False)

@@ -1,22 +1,37 @@
-"""What a search is asked for: one object, made at the edge and handed through unchanged."""
+"""The request of a search: made at the edge and passed on unchanged."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, TypedDict, Unpack
 
 from rag_pipeline.errors import RagError
 from rag_pipeline.search.filters import Filters
-from rag_pipeline.settings import SearchSettings
+from rag_pipeline.settings import ResultExpansion, ResultSelection, SearchSettings
 
-Selection = Literal["top_k", "mmr"]
-Expansion = Literal["none", "parent", "neighbours"]
+
+class RankingOptions(TypedDict, total=False):
+    """Options of `SearchRequest` for ranking and choosing results."""
+
+    weights: Mapping[str, float] | None
+    relevance_threshold: float | None
+    selection: ResultSelection | None
+    mmr_lambda: float | None
+    duplicate_similarity: float | None
+    expand: ResultExpansion | None
+
+
+class SearchOptions(RankingOptions, total=False):
+    """All options of `SearchRequest`, as keyword arguments."""
+
+    limit: int | None
+    filters: Filters
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """A query and its options; an option that is None takes its value from the settings.
+    """A query and its options; options that are None take their values from the settings.
 
     `weights` are those of the legs `text` and `vector`; a leg with weight 0 does not run.
     """
@@ -26,13 +41,13 @@ class SearchRequest:
     weights: Mapping[str, float] | None = None
     filters: Filters = field(default_factory=Filters)
     relevance_threshold: float | None = None
-    selection: Selection | None = None
+    selection: ResultSelection | None = None
     mmr_lambda: float | None = None
     duplicate_similarity: float | None = None
-    expand: Expansion | None = None
+    expand: ResultExpansion | None = None
 
     @classmethod
-    def of(cls, query: str | SearchRequest, **options: Any) -> SearchRequest:
+    def of(cls, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> SearchRequest:
         """Return a request for a query, or one with some options replaced.
 
         Options that are None stay as they are. Raises `RagError` for an unknown option.
@@ -41,7 +56,8 @@ class SearchRequest:
         unknown = options.keys() - {one.name for one in fields(cls)}
         if unknown:
             raise RagError(f"unknown search options: {', '.join(sorted(unknown))}")
-        return replace(request, **{name: one for name, one in options.items() if one is not None})
+        given: dict[str, Any] = {name: one for name, one in options.items() if one is not None}
+        return replace(request, **given)
 
     def settings(self, defaults: SearchSettings) -> SearchSettings:
         """Return the settings of this search: the project's with the request's options."""

@@ -1,4 +1,4 @@
-"""The state of one pass of a search: what it is asked for, and what it finds on the way."""
+"""The state of one pass of a search."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rag_pipeline.settings import SearchSettings
 from rag_pipeline.store.embeddings import EmbeddingSpace
 
 _POOL = 4
-"""Candidates fetched per result, where some are left out for being alike or weak."""
+"""Candidates fetched per result if some may be left out as repetitive or weak."""
 
 
 @dataclass
 class SearchRun:
-    """One pass of a search over a scope: what it is asked for, and what is learnt on the way."""
+    """One pass of a search over a scope: its input, and what it finds on the way."""
 
     asked: AskedQuery
     weights: Mapping[str, float]
@@ -37,16 +37,16 @@ class SearchRun:
     space: EmbeddingSpace | None = None
     embedding: Vector | None = None
     similarities: dict[int, float] = field(default_factory=dict)
-    """Cosines of results that only feedback found, for their relevance."""
+    """Cosines of results found by feedback only, for their relevance."""
 
     @property
     def candidates(self) -> int:
-        """How many chunks each leg returns."""
+        """Number of chunks each leg returns."""
         return max(self.settings.limit, self.settings.candidates)
 
     @property
     def pool_size(self) -> int:
-        """How many fused results are fetched."""
+        """Number of fused results to fetch."""
         settings = self.settings
         size = settings.limit
         if (

@@ -1,4 +1,4 @@
-"""The space that is searched, and the model that made its vectors: a query needs the same one."""
+"""The embedding space to search, and its model: queries must be embedded by the same model."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rag_pipeline.store.embeddings import EmbeddingSpace, active_space, known_sp
 
 
 def space_to_search(connection: Connection[TupleRow], name: str | None) -> EmbeddingSpace | None:
-    """Return the space of that name (the version may be left out), by default the active one.
+    """Return the space with a name (the version may be left out), by default the active one.
 
-    None where nothing was embedded yet. Raises `SettingsError` for a name that is not there.
+    None if nothing has been embedded yet. Raises `SettingsError` for an unknown name.
     """
     if name is None:
         return active_space(connection)
@@ -29,7 +29,7 @@ def space_to_search(connection: Connection[TupleRow], name: str | None) -> Embed
 
 
 class SpaceEmbedders:
-    """Makes, and keeps, the embedder of each space; safe to use from several threads."""
+    """Creates and keeps the embedder of each space; safe to use from several threads."""
 
     def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self._settings = settings
@@ -39,9 +39,9 @@ class SpaceEmbedders:
             self._by_identity[_identity(embedder)] = embedder
 
     def of(self, space: EmbeddingSpace | None) -> Embedder:
-        """Return the space's embedder; without a space, the one that the settings name.
+        """Return the embedder of a space, by default the one in the settings.
 
-        Raises `SettingsError` for a space whose model the settings do not describe any more.
+        Raises `SettingsError` if the settings no longer describe the space's model.
         """
         own = self._settings.embedding
         identity = _identity(own) if space is None else _identity(space)
@@ -58,7 +58,7 @@ def _identity(model: EmbeddingSpace | EmbeddingSettings | Embedder) -> tuple[str
 
 
 def _settings_for(identity: tuple[str, str, int], own: EmbeddingSettings) -> EmbeddingSettings:
-    """Return settings for another space's model; keys come from the provider's own variables."""
+    """Return settings for another space's model; keys come from the provider's variables."""
     provider, model, dimensions = identity
     if "#" in model:
         raise SettingsError(

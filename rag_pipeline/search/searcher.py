@@ -1,4 +1,4 @@
-"""Search: the text leg and the vector leg at once, fused, with every score's origin."""
+"""Search: runs the text leg and the vector leg, fuses them, and explains every score."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
+from typing import Unpack
 
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search.asked_query import AskedQuery
@@ -23,36 +21,27 @@ from rag_pipeline.search.legs.feedback_leg import (
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, text_leg
 from rag_pipeline.search.legs.vector_leg import vector_leg
 from rag_pipeline.search.ranking.fusion import FusedHit, LegHit, fuse
-from rag_pipeline.search.ranking.relevance import relevance
 from rag_pipeline.search.ranking.reranker import rerank
 from rag_pipeline.search.ranking.result_context import expand as expand_results
 from rag_pipeline.search.ranking.result_pages import ranked_pages
 from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
-from rag_pipeline.search.search_request import SearchRequest
-from rag_pipeline.search.search_results import (
-    FoundChunk,
-    SearchResponse,
-    SearchResult,
-    to_result,
-)
+from rag_pipeline.search.result_reading import read_results, read_vectors
+from rag_pipeline.search.search_request import SearchOptions, SearchRequest
+from rag_pipeline.search.search_results import SearchResponse, SearchResult
 from rag_pipeline.search.search_run import SearchRun
 from rag_pipeline.search.search_space import SpaceEmbedders, space_to_search
 from rag_pipeline.search.sql_statements import RecordedDatabase, Statement
 from rag_pipeline.search.visibility import posting_buckets, visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.named_queries import queries, records
-
-_POOL = 4
-"""Results looked at for each one returned, where some are left out for being alike or weak."""
 
 
 class Searcher:
     """Searches one database, by words and in one embedding space.
 
-    `space` names the space, by default whichever is active at the time of the search. `embedder`
-    is used for its own space, if the caller has one at hand. `principals` are those who search;
-    see `Database.for_readers`.
+    `space` names the space, by default the one that is active at the time of the search.
+    `embedder`, if given, is used for its own space. `principals` are those who search; see
+    `Database.for_readers`.
     """
 
     def __init__(
@@ -70,21 +59,23 @@ class Searcher:
         self._embedders = SpaceEmbedders(settings, embedder)
 
     def reading_from(self, database: Database) -> Searcher:
-        """Return a searcher with the same models over a database as others see it."""
+        """Return a searcher with the same models over another reader's database."""
         other = copy(self)
         other._database = database.for_readers()
         return other
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder of the space that is searched now."""
+        """The embedder of the current space."""
         with self._database.connection() as connection:
             return self._embedders.of(space_to_search(connection, self._space_name))
 
-    def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
+    def search(
+        self, query: str | SearchRequest, **options: Unpack[SearchOptions]
+    ) -> SearchResponse:
         """Return the best chunks for a request, or for a query with options of `SearchRequest`.
 
-        No query is an error; an empty one finds nothing. If nothing is found, the notes say why.
+        No query is invalid; an empty one finds nothing. If nothing is found, the notes say why.
         """
         request = SearchRequest.of(query, **options)
         asked = AskedQuery.of(request.query)
@@ -92,15 +83,17 @@ class Searcher:
             return SearchResponse(request.query, [], notes=["the query is empty"])
         return self._answer(request, asked)
 
-    def statements(self, query: str | SearchRequest, **options: Any) -> list[Statement]:
-        """Run a search and return the statements that it sent, in the order they were sent."""
+    def statements(
+        self, query: str | SearchRequest, **options: Unpack[SearchOptions]
+    ) -> list[Statement]:
+        """Run a search and return the statements it sent, in order."""
         other = copy(self)
         other._database = recorded = RecordedDatabase(self._database)
         other.search(query, **options)
         return recorded.statements
 
     def _answer(self, request: SearchRequest, asked: AskedQuery) -> SearchResponse:
-        """Search; the query is not empty."""
+        """Search for a query that is not empty."""
         run = self._run(request, asked)
         notes = list(asked.notes)
         results = self._chosen([run], notes)
@@ -128,7 +121,8 @@ class Searcher:
         legs = self._run_legs(run)
         start = time.perf_counter()
         fused = self._with_feedback(run, legs, _fused(legs, run.weights, run.settings))
-        fetched = self._fetch(fused[: run.pool_size], run)
+        with self._database.connection() as connection:
+            fetched = read_results(connection, fused[: run.pool_size], run)
         least = run.settings.relevance_threshold
         results = [one for one in fetched if one.relevance >= least] if least else fetched
         run.weak = len(fetched) - len(results)
@@ -140,9 +134,9 @@ class Searcher:
         return run
 
     def _chosen(self, runs: Sequence[SearchRun], notes: list[str]) -> list[SearchResult]:
-        """Choose the results of one or more runs; those of an earlier run come first.
+        """Choose the results of one or more runs; those of earlier runs come first.
 
-        The reranker is asked once for all of them.
+        The reranker is called once for all of them.
         """
         settings, asked = runs[0].settings, runs[0].asked
         owners: dict[int, SearchRun] = {}
@@ -155,7 +149,9 @@ class Searcher:
             notes += [failure] if failure else []
             groups = [[one for one in reranked if owners[one.chunk_id] is run] for run in runs]
         if settings.selection == "mmr":
-            vectors = self._vectors([one.chunk_id for one in itertools.chain(*groups)])
+            with self._database.connection() as connection:
+                space = space_to_search(connection, self._space_name)
+                vectors = read_vectors(connection, space, itertools.chain(*groups))
             groups = [
                 maximal_marginal_relevance(group, vectors, settings.limit, settings.mmr_lambda)
                 for group in groups
@@ -193,12 +189,12 @@ class Searcher:
         with self._database.connection() as connection:
             if not any(one.chunk_count for one in posting_buckets(connection)):
                 if self._database.principals is not None:
-                    return "nothing is open to these principals, or to nobody where none are named"
+                    return "these principals, or nobody if none are given, may read nothing"
                 return "the knowledge base is empty: run `rag sync FOLDER`"
         return "nothing was found"
 
     def _run_legs(self, run: SearchRun) -> dict[str, list[LegHit]]:
-        """Run the legs that have a weight at the same time, each on its own connection."""
+        """Run the legs that have a weight in parallel, each on its own connection."""
         runners = {"text": self._text, "vector": self._vector}
         wanted = [name for name in runners if run.weights.get(name, 0.0) > 0]
         if len(wanted) == 1:
@@ -223,10 +219,10 @@ class Searcher:
     def _with_feedback(
         self, run: SearchRun, legs: Mapping[str, list[LegHit]], fused: list[FusedHit]
     ) -> list[FusedHit]:
-        """Return the hits, fused anew with words of the best where the query's own say little."""
+        """Return the hits, fused again with words of the best ones if the query found little."""
         weight = run.weights.get("text", 0.0) * run.settings.feedback
         share = fading(run.text)
-        # By little of the words alone, the first results would be the wrong ones to go on with.
+        # Without vectors, a few matching words would start from the wrong results.
         if not legs.get("vector") or not weight > 0 or not share > 0:
             return fused
         start = time.perf_counter()
@@ -242,7 +238,7 @@ class Searcher:
         return fused
 
     def _compare(self, run: SearchRun, hits: Sequence[FusedHit]) -> None:
-        """Read the cosines of hits that neither leg found: their relevance is unknown else."""
+        """Read the cosines of hits that neither leg found, because relevance needs them."""
         unknown = [hit.chunk_id for hit in hits if hit.raw_scores.keys() == {"feedback"}]
         if run.space is None or run.embedding is None or not unknown:
             return
@@ -269,44 +265,6 @@ class Searcher:
         run.seconds["embed"] = embedded - start
         run.seconds["vector"] = time.perf_counter() - embedded
         return hits
-
-    def _fetch(self, fused: list[FusedHit], run: SearchRun) -> list[SearchResult]:
-        """Read all chunks in one round trip, in the fused order."""
-        if not fused:
-            return []
-        with self._database.connection() as connection:
-            rows = records(
-                connection,
-                FoundChunk,
-                queries.found_chunks,
-                chunk_ids=[hit.chunk_id for hit in fused],
-            )
-            by_id = {row.chunk_id: row for row in rows}
-        # A chunk may have been replaced since its leg found it.
-        found = [to_result(hit, by_id[hit.chunk_id]) for hit in fused if hit.chunk_id in by_id]
-        return [
-            replace(
-                one,
-                relevance=relevance(
-                    one.text_score,
-                    run.similarities.get(one.chunk_id, one.vector_score),
-                    one.details,
-                    run.settings.relevance,
-                    run.settings.clauses,
-                    tags=one.tags,
-                    updated_at=one.updated_at,
-                ),
-            )
-            for one in found
-        ]
-
-    def _vectors(self, chunk_ids: list[int]) -> dict[int, np.ndarray[Any, Any]]:
-        with self._database.connection() as connection:
-            space = space_to_search(connection, self._space_name)
-            if space is None:
-                return {}
-            rows = queries.found_vectors(connection, space_id=space.space_id, chunk_ids=chunk_ids)
-            return {chunk_id: vector.to_numpy() for chunk_id, vector in rows}
 
 
 def _fused(

@@ -1,4 +1,4 @@
-"""The statements that a search runs, recorded as Postgres receives them (`rag search --sql`)."""
+"""Records the statements of a search as Postgres receives them (`rag search --sql`)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from rag_pipeline.store.named_queries import queries
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement that was run."""
+    """A statement that was run."""
 
     name: str
-    """Its name in `sql/queries/`; empty for one that is not kept there."""
+    """Its name in `sql/queries/`; empty if it is not there."""
     comment: str
-    """What `sql/queries/` says about it, mostly which index serves it."""
+    """Its comment in `sql/queries/`, usually the index that serves it."""
     sql: str
-    """With its parameters written out, so that psql can run it."""
+    """With literal parameters, so that psql can run it."""
 
 
 class RecordedDatabase(Database):
-    """A database whose connections record their statements in `statements`; shares its pool."""
+    """A database whose connections record their statements; shares the pool of another one."""
 
     def __init__(self, database: Database) -> None:
         self._recorded = database
@@ -76,7 +76,7 @@ def _recording_cursor(statements: list[Statement]) -> type[Cursor[Any]]:
 
 
 def _known(text: str) -> tuple[str, str]:
-    """Return name and comment of a statement of `sql/queries/`, or two empty texts."""
+    """Return the name and comment of a statement of `sql/queries/`, or empty strings."""
     for name, comment, pattern in _patterns():
         if pattern.fullmatch(text.strip()):
             return name, comment
@@ -84,7 +84,7 @@ def _known(text: str) -> tuple[str, str]:
 
 
 def _pattern(sql: str) -> re.Pattern[str]:
-    # The number of dimensions is filled in as a literal.
+    # The number of dimensions is a literal.
     return re.compile(re.escape(sql.strip()).replace(r"\{dimensions\}", r"\d+"))
 
 
@@ -94,9 +94,7 @@ def _patterns() -> list[tuple[str, str, re.Pattern[str]]]:
         (
             name,
             " ".join((getattr(queries, name).__doc__ or "").split()),
-            re.compile(
-                re.escape(getattr(queries, name).sql.strip()).replace(r"\{dimensions\}", r"\d+")
-            ),
+            _pattern(getattr(queries, name).sql),
         )
         for name in queries.available_queries
         if not name.endswith("_cursor")

@@ -1,4 +1,4 @@
-"""How much of the store a reader sees, and how best to search the vectors of that part."""
+"""Which part of the store a reader sees, and how to search its vectors."""
 
 from __future__ import annotations
 

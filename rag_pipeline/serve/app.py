@@ -23,7 +23,7 @@ from rag_pipeline.serve.guard import Access, Guard
 from rag_pipeline.serve.knowledge import Knowledge
 from rag_pipeline.serve.pictures import WIDTHS, Pictures
 from rag_pipeline.serve.problems import ProblemBody, ProblemError
-from rag_pipeline.serve.readers import Readers
+from rag_pipeline.serve.readers import KnowledgeBases
 from rag_pipeline.settings import Settings
 
 PAGE_DIR = Path(__file__).parent / "page"
@@ -56,7 +56,9 @@ DocumentName = Annotated[
 _REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def create_app(settings: Settings, access: Access, readers: Readers, pictures: Pictures) -> Guard:
+def create_app(
+    settings: Settings, access: Access, readers: KnowledgeBases, pictures: Pictures
+) -> Guard:
     """Return the application behind its guard; the caller closes `readers` and `pictures`."""
 
     @asynccontextmanager
@@ -85,7 +87,7 @@ def create_app(settings: Settings, access: Access, readers: Readers, pictures: P
 
 def _reader(request: Request) -> Knowledge:
     """Return the knowledge base as the sender of the request may see it."""
-    readers: Readers = request.app.state.readers
+    readers: KnowledgeBases = request.app.state.readers
     return readers.knowledge_of(request.state.bearer.principals)
 
 
@@ -194,7 +196,7 @@ def words_of_page(
     reader: Reader,
     pictures: Drawn,
     q: Annotated[
-        requests.Question | None, Query(description="Marks the words of this query")
+        requests.QuestionText | None, Query(description="Marks the words of this query")
     ] = None,
 ) -> replies.WordsReply:
     """Return the words of a page with their boxes; none for a scanned page."""
@@ -252,7 +254,7 @@ def _events(reader: Knowledge, body: requests.AskRequest) -> Iterator[str]:
         yield _event("problem", problems.problem_of(error).body())
 
 
-def _event(name: str, value: Any) -> str:
+def _event(name: str, value: object) -> str:
     return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
 
 from rag_pipeline.serve.reply_models import EvaluationReply
 from rag_pipeline.settings import Settings
@@ -16,7 +15,7 @@ def last_evaluation(settings: Settings) -> EvaluationReply:
     figures = report_path.with_name(f"{report_path.name}.json")
     has_report = report_path.is_file()
     try:
-        read: Any = json.loads(figures.read_text(encoding="utf-8"))
+        read = json.loads(figures.read_text(encoding="utf-8"))
         made_at = datetime.fromtimestamp(figures.stat().st_mtime, UTC)
         return EvaluationReply(
             is_there=True,

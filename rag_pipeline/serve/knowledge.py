@@ -9,19 +9,26 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
 
-from rag_pipeline.answering import Answer, AnswerStream
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from rag_pipeline.answering import Answer, AnswerStream, Turn
 from rag_pipeline.frames import TRAIL_SEPARATOR
 from rag_pipeline.serve import reply_models as replies
 from rag_pipeline.serve.marking import Marker
-from rag_pipeline.serve.outlines import chunks_under, outline_entries, outline_of_trails
+from rag_pipeline.serve.outlines import (
+    ChunkTrail,
+    chunks_under,
+    outline_entries,
+    outline_of_trails,
+)
 from rag_pipeline.serve.problems import ProblemError
 from rag_pipeline.serve.request_models import AskRequest, SearchBody, SourcesQuery
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.documents import DocumentRow, list_documents
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 from rag_pipeline.store.source_tables import list_roots
 from rag_pipeline.structure import headings_of
 from rag_pipeline.sync.planning.fingerprints import STRUCTURE
@@ -96,13 +103,17 @@ class Knowledge:
 
     def ask(self, request: AskRequest) -> replies.AnswerReply:
         """Answer a question. Raises `ProviderError` and `ChatError`."""
-        answer = self.system.ask(request.question, **_asking(request))
+        answer = self.system.ask(
+            request.question, filters=request.filters.as_filters(), history=_history(request)
+        )
         return self._answer_reply(answer)
 
     def stream(self, request: AskRequest) -> Iterator[str | replies.AnswerReply]:
         """Yield an answer piece by piece, and the whole answer last."""
         stream: AnswerStream
-        with self.system.stream(request.question, **_asking(request)) as stream:
+        with self.system.stream(
+            request.question, filters=request.filters.as_filters(), history=_history(request)
+        ) as stream:
             yield from stream
             yield self._answer_reply(stream.answer)
 
@@ -112,8 +123,7 @@ class Knowledge:
         Raises `ProblemError`: 404 if there is none, 409 if there are several.
         """
         with self.system.database.connection() as connection:
-            rows = list(queries.find_documents(connection, wanted=wanted))
-        found = [StoredDocument(*row) for row in rows]
+            found = records(connection, StoredDocument, queries.find_documents, wanted=wanted)
         if not found:
             raise ProblemError(404, "no such document", "see the sources for names and hashes")
         if len(found) > 1:
@@ -143,11 +153,13 @@ class Knowledge:
         """
         document = self.find(wanted)
         with self.system.database.connection() as connection:
-            trails = [
-                row[:2] for row in queries.list_trails(connection, source_hash=document.source_hash)
-            ]
-            place = queries.locate_chunk(connection, chunk_id=chunk_id) if chunk_id else None
-            indexes = chunks_under(trails, section) if section else [index for index, _ in trails]
+            trails = _trails(connection, document)
+            first: int | None = 0
+            if chunk_id:
+                first = queries.locate_chunk(
+                    connection, source_hash=document.source_hash, chunk_id=chunk_id
+                )
+            indexes = chunks_under(trails, section) if section else [o.chunk_index for o in trails]
             if section and not indexes:
                 saying = queries.chunks_saying(
                     connection,
@@ -155,10 +167,9 @@ class Knowledge:
                     words=section.split(TRAIL_SEPARATOR)[-1],
                 )
                 indexes = [index for (index,) in saying]
-        if chunk_id and (place is None or place[0] != document.source_hash):
+        if first is None:
             raise ProblemError(404, "the document has no such chunk", "search for one")
-        if place is not None:
-            indexes = [index for index in indexes if index >= place[1]]
+        indexes = [index for index in indexes if index >= first]
         if not indexes:
             raise ProblemError(404, "the document has no such section", "see its outline")
         return self._section(document, indexes, section or document.title or document.name)
@@ -220,8 +231,7 @@ class Knowledge:
             if kept is not None:
                 return list(outline_entries(headings_of(kept[0])))
         with self.system.database.connection() as connection:
-            rows = list(queries.list_trails(connection, source_hash=document.source_hash))
-        return outline_of_trails([(trail, page) for _, trail, page, _ in rows])
+            return outline_of_trails(_trails(connection, document))
 
     def _section(
         self, document: StoredDocument, indexes: list[int], trail: str
@@ -246,29 +256,25 @@ class Knowledge:
         )
 
     def _chunks(self, document: StoredDocument, indexes: list[int]) -> list[replies.ChunkReply]:
-        columns = "chunk_id chunk_index kind breadcrumb_trail content page_start page_end regions"
         wanted = set(indexes)
         with self.system.database.connection() as connection:
-            rows = list(
-                queries.read_chunks(
-                    connection,
-                    source_hash=document.source_hash,
-                    first=min(indexes),
-                    last=max(indexes),
-                )
+            chunks = records(
+                connection,
+                replies.ChunkReply,
+                queries.read_chunks,
+                source_hash=document.source_hash,
+                first=min(indexes),
+                last=max(indexes),
             )
-        return [
-            replies.ChunkReply.model_validate(dict(zip(columns.split(), row, strict=True)))
-            for row in rows
-            if row[1] in wanted
-        ]
+        return [chunk for chunk in chunks if chunk.chunk_index in wanted]
 
 
-def _asking(request: AskRequest) -> dict[str, Any]:
-    return {
-        "filters": request.filters.as_filters(),
-        "history": [(turn.role, turn.content) for turn in request.history],
-    }
+def _trails(connection: Connection[TupleRow], document: StoredDocument) -> list[ChunkTrail]:
+    return records(connection, ChunkTrail, queries.list_trails, source_hash=document.source_hash)
+
+
+def _history(request: AskRequest) -> list[Turn]:
+    return [(turn.role, turn.content) for turn in request.history]
 
 
 def _document_reply(row: DocumentRow, tags: list[str]) -> replies.DocumentReply:

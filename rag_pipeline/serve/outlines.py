@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rag_pipeline.frames import TRAIL_SEPARATOR
 from rag_pipeline.serve.reply_models import OutlineEntry
 
 
-def chunks_under(trails: list[tuple[int, str]], section: str) -> list[int]:
+@dataclass(frozen=True)
+class ChunkTrail:
+    """The breadcrumb trail of a chunk: a row of the statement `list_trails`."""
+
+    chunk_index: int
+    breadcrumb_trail: str
+    page_start: int
+
+
+def chunks_under(trails: Sequence[ChunkTrail], section: str) -> list[int]:
     """Return the indexes of the chunks under a trail, or else under the first heading so named.
 
-    `trails`: chunk index and breadcrumb trail of every chunk, in order.
+    `trails` are those of all chunks, in order.
     """
     deeper = section + TRAIL_SEPARATOR
-    found = [index for index, trail in trails if trail == section or trail.startswith(deeper)]
+    found = [
+        one.chunk_index
+        for one in trails
+        if one.breadcrumb_trail == section or one.breadcrumb_trail.startswith(deeper)
+    ]
     if found:
         return found
-    for _, trail in trails:
-        parts = trail.split(TRAIL_SEPARATOR)
+    for one in trails:
+        parts = one.breadcrumb_trail.split(TRAIL_SEPARATOR)
         if section in parts:
             return chunks_under(trails, TRAIL_SEPARATOR.join(parts[: parts.index(section) + 1]))
     return []
@@ -35,13 +49,13 @@ def outline_entries(headings: list[list[Any]]) -> Iterator[OutlineEntry]:
         yield OutlineEntry(level=level, title=title, page=page, breadcrumb_trail=trail)
 
 
-def outline_of_trails(trails: list[tuple[str, int]]) -> list[OutlineEntry]:
-    """Return the outline that trails of chunks imply; `trails`: trail and page, in order."""
+def outline_of_trails(trails: Sequence[ChunkTrail]) -> list[OutlineEntry]:
+    """Return the outline that the trails of all chunks, in order, imply."""
     first_pages: dict[str, int] = {}
-    for trail, page in trails:
-        parts = trail.split(TRAIL_SEPARATOR) if trail else []
+    for one in trails:
+        parts = one.breadcrumb_trail.split(TRAIL_SEPARATOR) if one.breadcrumb_trail else []
         for depth in range(1, len(parts) + 1):
-            first_pages.setdefault(TRAIL_SEPARATOR.join(parts[:depth]), page)
+            first_pages.setdefault(TRAIL_SEPARATOR.join(parts[:depth]), one.page_start)
     return [
         OutlineEntry(
             level=trail.count(TRAIL_SEPARATOR),

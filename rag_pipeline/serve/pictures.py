@@ -46,7 +46,7 @@ class Pictures:
         self._executor: ProcessPoolExecutor | None = None
         self._pid: Future[int] = Future()
         """The child's, known once it has started."""
-        self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
         self._checked: dict[str, tuple[tuple[int, int], str]] = {}
 
     def picture(self, document: StoredDocument, page: int, width: int) -> bytes:

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -53,7 +52,7 @@ class Problem:
             self.body(), self.status, headers=dict(self.headers), media_type=MEDIA_TYPE
         )
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         """Return the JSON."""
         return ProblemBody(
             title=self.title,

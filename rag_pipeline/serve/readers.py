@@ -10,7 +10,7 @@ from rag_pipeline.store.access_roles import ensure_roles
 from rag_pipeline.system import RagSystem
 
 
-class Readers:
+class KnowledgeBases:
     """Opens the knowledge base when it is first asked; close it at the end. Safe to share."""
 
     def __init__(self, settings: Settings) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from rag_pipeline.search import Filters, MetadataFilter, SearchRequest
-from rag_pipeline.search.search_request import Expansion, Selection
+from rag_pipeline.settings import ResultExpansion, ResultSelection
 from rag_pipeline.text import clean_text
 
 MAX_QUESTION = 8_000
@@ -35,7 +35,7 @@ def _near(moment: datetime) -> datetime:
     return moment
 
 
-Question = Annotated[
+QuestionText = Annotated[
     str,
     Field(min_length=1, max_length=MAX_QUESTION, description="Words, a part number, a question"),
     AfterValidator(clean_text),
@@ -67,7 +67,7 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Condition(Request):
+class MetadataCondition(Request):
     """A condition on the metadata: any of the values, or an inclusive range."""
 
     key: Key
@@ -87,7 +87,7 @@ class FiltersRequest(Request):
     last_page: PageNumber | None = None
     ingested_from: Moment | None = None
     ingested_before: Moment | None = None
-    metadata: Annotated[list[Condition], Field(max_length=20)] = []
+    metadata: Annotated[list[MetadataCondition], Field(max_length=20)] = []
 
     @model_validator(mode="after")
     def _pages_in_order(self) -> FiltersRequest:
@@ -120,15 +120,15 @@ class WeightsRequest(Request):
 class SearchBody(Request):
     """A search; options left out take their values from the server's settings."""
 
-    query: Question
+    query: QuestionText
     limit: Limit | None = None
     weights: WeightsRequest | None = None
     filters: FiltersRequest = FiltersRequest()
     relevance_threshold: Annotated[float, Field(ge=0, le=1)] | None = None
-    selection: Selection | None = None
+    selection: ResultSelection | None = None
     mmr_lambda: Annotated[float, Field(ge=0, le=1)] | None = None
     duplicate_similarity: Annotated[float, Field(ge=0.01, le=1)] | None = None
-    expand: Expansion | None = Field(
+    expand: ResultExpansion | None = Field(
         default=None, description="Add the section or the neighbours to each result"
     )
 
@@ -143,7 +143,7 @@ class SearchBody(Request):
 class SearchQuery(Request):
     """The common options of `SearchBody` as query parameters; names may be repeated."""
 
-    q: Question
+    q: QuestionText
     limit: Limit | None = None
     document: Names = []
     tag: Names = []
@@ -153,8 +153,8 @@ class SearchQuery(Request):
     last_page: PageNumber | None = None
     text_weight: Weight | None = None
     vector_weight: Weight | None = None
-    selection: Selection | None = None
-    expand: Expansion | None = None
+    selection: ResultSelection | None = None
+    expand: ResultExpansion | None = None
 
     @model_validator(mode="after")
     def _pages_in_order(self) -> SearchQuery:
@@ -195,7 +195,7 @@ class TurnRequest(Request):
 class AskRequest(Request):
     """A question; the answer quotes the documents if no chat model is configured."""
 
-    question: Question
+    question: QuestionText
     history: Annotated[list[TurnRequest], Field(max_length=20)] = []
     filters: FiltersRequest = FiltersRequest()
 

@@ -15,7 +15,7 @@ from rag_pipeline.serve.access_tokens import Tokens
 from rag_pipeline.serve.app import PUBLIC_PATHS, create_app
 from rag_pipeline.serve.guard import Access, is_loopback
 from rag_pipeline.serve.pictures import Pictures
-from rag_pipeline.serve.readers import Readers
+from rag_pipeline.serve.readers import KnowledgeBases
 from rag_pipeline.settings import Settings
 
 _GRACE_SECONDS = 5
@@ -45,7 +45,7 @@ def page_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
     Raises like `access_of`, and if the database is unavailable.
     """
     access = access_of(settings, host, PUBLIC_PATHS)
-    readers, pictures = Readers(settings), Pictures(settings)
+    readers, pictures = KnowledgeBases(settings), Pictures(settings)
     try:
         readers.whole()
         pictures.prepare()

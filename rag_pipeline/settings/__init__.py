@@ -29,6 +29,8 @@ from rag_pipeline.settings.query_layer import (
     EvaluationSettings,
     RelevanceSettings,
     RerankerSettings,
+    ResultExpansion,
+    ResultSelection,
     SearchSettings,
     SearchWeights,
 )
@@ -81,6 +83,8 @@ __all__ = [
     "RelationalSettings",
     "RelevanceSettings",
     "RerankerSettings",
+    "ResultExpansion",
+    "ResultSelection",
     "SearchSettings",
     "SearchWeights",
     "Section",

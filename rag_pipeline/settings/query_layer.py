@@ -9,6 +9,9 @@ from pydantic import Field, SecretStr
 
 from rag_pipeline.settings.section import Section
 
+ResultSelection = Literal["top_k", "mmr"]
+ResultExpansion = Literal["none", "parent", "neighbours"]
+
 
 class SearchWeights(Section):
     """Weight of each leg in the fusion."""
@@ -101,7 +104,7 @@ class SearchSettings(Section):
     relevance_threshold: float = Field(
         default=0.0, ge=0, le=1, description="Results of less relevance are left out"
     )
-    selection: Literal["top_k", "mmr"] = Field(
+    selection: ResultSelection = Field(
         default="top_k", description="top_k, or mmr: results that also differ from each other"
     )
     mmr_lambda: float = Field(
@@ -114,7 +117,7 @@ class SearchSettings(Section):
         description="Share of common word triples from which a result counts as a repetition of a "
         "better one and is left out; 1 = every result is kept",
     )
-    expand: Literal["none", "parent", "neighbours"] = Field(
+    expand: ResultExpansion = Field(
         default="none", description="Text that is given with each result beyond its chunk"
     )
     reranker: RerankerSettings = Field(default=RerankerSettings(), description="Reranker")
@@ -127,7 +130,7 @@ class AnsweringSettings(Section):
         default=6000, ge=200, description="Token budget of the chunks that the model reads"
     )
     max_chunks: int = Field(default=10, ge=1, le=100, description="Chunks that it reads, at most")
-    selection: Literal["top_k", "mmr"] = Field(
+    selection: ResultSelection = Field(
         default="top_k",
         description="The best results in order, or those that add something new (maximal marginal "
         "relevance)",

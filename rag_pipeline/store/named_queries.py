@@ -19,11 +19,20 @@ queries: Any = aiosql.from_path(QUERIES_DIR, "psycopg")
 
 
 def records(
-    connection: Connection[Any], record: type[Record], statement: Any, **parameters: Any
+    connection: Connection[Any],
+    record: type[Record],
+    statement: Any,
+    *,
+    prepare: bool | None = None,
+    **parameters: Any,
 ) -> list[Record]:
-    """Run a statement of `queries`; return its rows, whose columns are the record's fields."""
+    """Run a statement of `queries` and return its rows as records.
+
+    The columns of the statement are the fields of the record, by name. `prepare=False` has
+    Postgres plan for these very parameters.
+    """
     with connection.cursor(row_factory=class_row(record)) as cursor:
-        return cursor.execute(statement.sql, parameters).fetchall()
+        return cursor.execute(statement.sql, parameters, prepare=prepare).fetchall()
 
 
 def first_record(

@@ -12,7 +12,7 @@ WITH candidate AS (
     WHERE length(c.content) >= 80
 )
 SELECT
-    c.chunk_id, s.uri, c.breadcrumb_trail, c.content, c.page_start, c.page_end, c.language
+    s.uri, c.breadcrumb_trail, c.content, c.page_start, c.page_end, c.language
 FROM candidate AS c
 INNER JOIN LATERAL (
     SELECT min(uri) AS uri FROM source WHERE source.source_hash = c.source_hash

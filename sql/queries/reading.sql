@@ -34,14 +34,14 @@ ORDER BY chunk_index;
 
 -- name: list_trails(source_hash)
 -- Key (source_hash, chunk_index) of chunk.
-SELECT chunk_index, breadcrumb_trail, page_start, page_end
+SELECT chunk_index, breadcrumb_trail, page_start
 FROM chunk
 WHERE source_hash = :source_hash
 ORDER BY chunk_index;
 
--- name: locate_chunk(chunk_id)^
+-- name: locate_chunk(source_hash, chunk_id)$
 -- Primary key of chunk.
-SELECT source_hash, chunk_index FROM chunk WHERE chunk_id = :chunk_id;
+SELECT chunk_index FROM chunk WHERE chunk_id = :chunk_id AND source_hash = :source_hash;
 
 -- name: chunks_saying(source_hash, words)
 -- A heading whose section was merged with its neighbours: the chunk that shows it.

@@ -4,7 +4,8 @@ SELECT bucket, chunk_count, lexeme_total, dead_count FROM posting_bucket ORDER B
 
 -- name: document_frequencies(lexemes)
 -- Primary key of posting.
-SELECT lexeme, sum(chunk_count) FROM posting WHERE lexeme = ANY(:lexemes) GROUP BY lexeme;
+SELECT lexeme, sum(chunk_count)::bigint AS document_frequency
+FROM posting WHERE lexeme = ANY(:lexemes) GROUP BY lexeme;
 
 -- name: postings(lexemes)
 -- Primary key of posting; read in binary.
@@ -28,7 +29,7 @@ WHERE f.files <= :most AND d.chunk_count > 0;
 
 -- name: chunks_of(source_hashes)
 -- Key (source_hash, chunk_index) of chunk. Up to 20,000 chunks: an array a document.
-SELECT source_hash, array_agg(chunk_id) FROM chunk
+SELECT source_hash, array_agg(chunk_id) AS chunk_ids FROM chunk
 WHERE source_hash = ANY(:source_hashes)
 GROUP BY source_hash;
 
@@ -36,7 +37,8 @@ GROUP BY source_hash;
 -- For words that too many chunks have: ts_rank of a query of one word, which looks the word up by
 -- binary search, tells how often these few chunks have it. The sum with nothing makes a copy, so that
 -- a vector is read and unpacked once, not twice a word.
-SELECT c.chunk_id, w.number, ts_rank('{1, 1, 1, 1}', c.search_vector, w.word), c.lexeme_count
+SELECT
+    c.chunk_id, w.number, ts_rank('{1, 1, 1, 1}', c.search_vector, w.word) AS rank, c.lexeme_count
 FROM (
     SELECT chunk_id, search_vector || ''::tsvector AS search_vector, lexeme_count
     FROM chunk WHERE chunk_id = ANY(:chunk_ids)
@@ -57,7 +59,7 @@ SELECT
     (
         SELECT jsonb_object_agg(u.lexeme, u.positions)
         FROM unnest(c.search_vector) AS u WHERE u.lexeme = ANY(:lexemes)
-    )
+    ) AS positions
 FROM chunk AS c
 WHERE c.chunk_id = ANY(:chunk_ids);
 
@@ -194,7 +196,7 @@ WHERE d.chunk_count > 0
 
 -- name: passing_chunks(source_hashes, first_page, last_page, metadata, limit)
 -- Index (source_hash, chunk_index) or GIN chunk_metadata, whichever leaves fewer.
-SELECT chunk_id, true
+SELECT chunk_id, true AS passes
 FROM chunk
 WHERE (:source_hashes::text[] IS NULL OR source_hash = ANY(:source_hashes))
     AND (:first_page::integer IS NULL OR page_end >= :first_page)
@@ -229,7 +231,7 @@ WHERE chunk_id = ANY(:chunk_ids)
 
 -- name: found_chunks(chunk_ids)
 SELECT
-    c.chunk_id, c.source_hash, s.uri, d.title, c.chunk_index, c.kind,
+    c.chunk_id, c.source_hash, s.uri AS source_path, d.title, c.chunk_index, c.kind,
     c.breadcrumb_trail, c.content, c.page_start, c.page_end, c.regions, c.language, c.metadata,
     c.parent_index, s.tags, d.updated_at
 FROM chunk AS c
@@ -249,7 +251,7 @@ WHERE space_id = :space_id AND chunk_id = ANY(:chunk_ids);
 
 -- name: found_sections(source_hashes, section_indexes)
 -- Primary key of section.
-SELECT s.source_hash, s.section_index, s.content
+SELECT s.source_hash, s.section_index AS place, s.content
 FROM section AS s
 INNER JOIN unnest(:source_hashes::text[], :section_indexes::integer[])
     AS w (source_hash, section_index)
@@ -257,7 +259,9 @@ INNER JOIN unnest(:source_hashes::text[], :section_indexes::integer[])
 
 -- name: found_neighbours(source_hashes, chunk_indexes, distance)
 -- Key (source_hash, chunk_index) of chunk.
-SELECT w.source_hash, w.chunk_index, string_agg(c.content, E'\n\n' ORDER BY c.chunk_index)
+SELECT
+    w.source_hash, w.chunk_index AS place,
+    string_agg(c.content, E'\n\n' ORDER BY c.chunk_index) AS content
 FROM unnest(:source_hashes::text[], :chunk_indexes::integer[]) AS w (source_hash, chunk_index)
 INNER JOIN chunk AS c
     ON c.source_hash = w.source_hash

@@ -107,7 +107,7 @@ def test_a_document_cannot_change_the_frame(answerer_of: AnswererOf, server: Cha
     ("text", "problem"),
     [
         ("Every 2000 hours [c99].", "cites c99, a chunk that was not given"),
-        ("Every 2000 hours.", "cites no chunk: nothing shows that the documents say so"),
+        ("Every 2000 hours.", "cites no chunk: nothing shows that the documents say this"),
     ],
 )
 def test_unsupported_answers_are_marked(
@@ -169,7 +169,7 @@ def test_an_answer_at_its_limit_is_marked(
     server.always = Answer(pieces=pieces) if streams else Answer(whole("Every [c1]", "length"))
     _, answer = ask_both(answerer_of(max_tokens=100), QUESTION, streams)
     assert answer.status == "cut"
-    assert answer.problems == ["cut at chat.max_tokens (100): not the whole answer"]
+    assert answer.problems == ["cut at chat.max_tokens (100): the answer is incomplete"]
 
 
 @pytest.mark.parametrize("streams", [False, True])

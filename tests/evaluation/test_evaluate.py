@@ -16,7 +16,7 @@ import pytest
 
 from rag_pipeline.chat import create_chat
 from rag_pipeline.evaluation import (
-    Question,
+    KnownQuestion,
     current_settings,
     draft_questions,
     evaluate,
@@ -59,7 +59,7 @@ def questions_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def questions(questions_file: Path) -> list[Question]:
+def questions(questions_file: Path) -> list[KnownQuestion]:
     return read_questions(questions_file)
 
 
@@ -70,7 +70,7 @@ def with_chat(project: Settings, server: ChatServer) -> Settings:
 
 
 def test_settings_side_by_side(
-    project: Settings, base: Database, questions: list[Question]
+    project: Settings, base: Database, questions: list[KnownQuestion]
 ) -> None:
     variants = [
         current_settings(project),
@@ -131,7 +131,7 @@ def test_answers_are_judged(
     with_chat: Settings,
     server: ChatServer,
     base: Database,
-    questions: list[Question],
+    questions: list[KnownQuestion],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     choose: Callable[[Request], Answer] = server.choose

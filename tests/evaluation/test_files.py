@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_pipeline.errors import SettingsError, SourceError
-from rag_pipeline.evaluation import Gold, Question, parse_variant, read_questions
+from rag_pipeline.evaluation import Gold, KnownQuestion, parse_variant, read_questions
 from rag_pipeline.evaluation.judging import Judgement, parse_judgement
 from rag_pipeline.evaluation.known_questions import groups
 from rag_pipeline.settings import Settings
@@ -30,7 +30,7 @@ def test_questions_are_read(tmp_path: Path) -> None:
         {"question": "오일은 언제 교체합니까?", "gold": [{"doc": "a.pdf"}], "other": 1},
     )
     first, second = read_questions(file)
-    assert first == Question(
+    assert first == KnownQuestion(
         "x", "What?", (Gold("a.pdf", 3, "t"), Gold("b.pdf")), "A", "code", first.language
     )
     assert (second.id, second.language, second.kind) == ("3", "ko", "")
@@ -41,13 +41,13 @@ def test_questions_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("{", "line 1: no valid JSON"),
-        ("[]", "line 1: it is no JSON object"),
+        ("{", "line 1: invalid JSON"),
+        ("[]", "line 1: it is not a JSON object"),
         ({"gold": []}, "line 1: question is missing"),
         ({"question": " ", "gold": []}, "the question is empty"),
         ({"question": "?", "gold": []}, "gold is empty"),
-        ({"question": "?", "gold": [{"page": 1}]}, "gold is written"),
-        ({"question": "?", "gold": [{"doc": "a", "page": 0}]}, "the page 0 is no number"),
+        ({"question": "?", "gold": [{"page": 1}]}, "write gold as"),
+        ({"question": "?", "gold": [{"doc": "a", "page": 0}]}, "the page 0 is not a number"),
         ({"question": "?", "gold": None}, "line 1"),
     ],
 )
@@ -58,7 +58,7 @@ def test_faults_name_their_line(tmp_path: Path, row: object, reason: str) -> Non
 
 def test_an_id_comes_once(tmp_path: Path) -> None:
     row = {"id": "a", "question": "?", "gold": [{"doc": "a"}]}
-    with pytest.raises(SourceError, match="line 2: the id a came before"):
+    with pytest.raises(SourceError, match="line 2: the id a is used twice"):
         read_questions(write(tmp_path / "q.jsonl", row, row))
     with pytest.raises(SourceError, match="has no questions"):
         read_questions(write(tmp_path / "empty.jsonl"))
@@ -78,11 +78,11 @@ def test_variants_change_settings_of_questions_only() -> None:
     assert variant.settings.search.selection == "mmr"
     assert settings.search.weights.vector == 0.3
     for text, reason in {
-        "search.weights.vector=0": "is no variant",
+        "search.weights.vector=0": "is not a variant",
         "a: search.nothing=1": "there is no setting search.nothing",
         "a: search.limit=0": "search.limit: Input should be greater",
-        "a: chunking.target_tokens=100": "cannot be compared on one store",
-        "a: search": "is no KEY=VALUE",
+        "a: chunking.target_tokens=100": "cannot be compared without a sync",
+        "a: search": "is not KEY=VALUE",
     }.items():
         with pytest.raises(SettingsError, match=reason):
             parse_variant(text, settings)

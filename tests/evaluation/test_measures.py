@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.evaluation.known_questions import Gold, Question
+from rag_pipeline.evaluation.known_questions import Gold, KnownQuestion
 from rag_pipeline.evaluation.matching import gold_units, holds, ranked_units
 from rag_pipeline.evaluation.ranking_measures import means, measure, paired_bootstrap, percentiles
 from rag_pipeline.search import SearchResult
@@ -67,7 +67,7 @@ def test_one_gold_is_worth_its_reciprocal_rank(ranking: list[int], gold: int) ->
 
 
 def test_pages_count_once_in_order() -> None:
-    question = Question("q", "?", (Gold("a.pdf", 3), Gold("a.pdf", 3), Gold("b.pdf", 1)))
+    question = KnownQuestion("q", "?", (Gold("a.pdf", 3), Gold("a.pdf", 3), Gold("b.pdf", 1)))
     results = [result("/m/a.pdf", 2, 3), result("/m/a.pdf", 3, 4), result("/m/b.pdf", 9)]
     assert gold_units(question) == ["a.pdf, page 3", "b.pdf, page 1"]
     assert ranked_units(question, results) == [
@@ -79,13 +79,13 @@ def test_pages_count_once_in_order() -> None:
 
 
 def test_documents_and_ends_of_paths() -> None:
-    question = Question("q", "?", (Gold("x/a.pdf"),))
+    question = KnownQuestion("q", "?", (Gold("x/a.pdf"),))
     results = [result("/m/y/a.pdf", 1), result("/m/x/a.pdf", 1), result("/m/x/a.pdf", 2)]
     assert ranked_units(question, results) == ["/m/y/a.pdf", "x/a.pdf"]
 
 
 def test_passages_are_found_in_chunks() -> None:
-    question = Question("q", "?", (Gold("a.pdf", None, "Oil filter QF-1142/B"),))
+    question = KnownQuestion("q", "?", (Gold("a.pdf", None, "Oil filter QF-1142/B"),))
     results = [
         result("/m/a.pdf", 1, content="Air filter", chunk_id=5),
         result("/m/b.pdf", 1, content="Oil filter QF-1142/B", chunk_id=6),

@@ -22,7 +22,7 @@ from rag_pipeline.agents.mcp_server import http_application
 from rag_pipeline.agents.notes import Notes
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.serve.access_tokens import Bearer
-from rag_pipeline.serve.readers import Readers
+from rag_pipeline.serve.readers import KnowledgeBases
 from rag_pipeline.settings import SecuritySettings, ServeSettings, Settings, TokenSettings
 from rag_pipeline.store.source_tables import list_roots
 from tests.knowledge import served
@@ -211,7 +211,7 @@ def test_notes_are_for_those_who_may_read_what_their_author_does(
 
 
 def test_a_note_during_a_sync_is_taken_in_by_the_next(project: Settings) -> None:
-    readers = Readers(project)
+    readers = KnowledgeBases(project)
     system = readers.whole()
     notes = Notes(system, project.security)
     ida, everybody = Bearer("ida", ("user:ida",)), Bearer("ida", None)
@@ -230,7 +230,7 @@ def test_a_note_during_a_sync_is_taken_in_by_the_next(project: Settings) -> None
 
 
 def test_a_note_that_nobody_could_read_is_refused(project: Settings) -> None:
-    readers = Readers(project)
+    readers = KnowledgeBases(project)
     security = SecuritySettings(enabled=True)  # and no security.principals
     try:
         with pytest.raises(SettingsError, match="nobody could find the note"):

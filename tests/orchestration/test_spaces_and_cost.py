@@ -53,7 +53,7 @@ def test_spaces_are_listed_activated_pinned_and_dropped(spaces: Database) -> Non
         (LOCAL, "active"),
         (OTHER, "building"),
     ]
-    with pytest.raises(SettingsError, match="is the space that searches use"):
+    with pytest.raises(SettingsError, match="is the active space"):
         rag("spaces", "drop", LOCAL)
     rag("spaces", "activate", OTHER.rsplit("@", 1)[0])
     assert active(spaces) == (OTHER, True), "another than the settings' one is pinned"

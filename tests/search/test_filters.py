@@ -107,7 +107,7 @@ def test_nothing_passes_and_the_response_says_so(database: Database) -> None:
 
 
 def test_a_filter_that_is_none_is_refused() -> None:
-    with pytest.raises(SettingsError, match="is no condition"):
+    with pytest.raises(SettingsError, match="is not a condition"):
         MetadataFilter.parse("year")
 
 

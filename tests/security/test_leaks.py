@@ -14,7 +14,7 @@ import pytest
 from psycopg import Connection, sql
 
 from rag_pipeline.errors import StoreError
-from rag_pipeline.evaluation import Question, current_settings, evaluate
+from rag_pipeline.evaluation import KnownQuestion, current_settings, evaluate
 from rag_pipeline.evaluation.known_questions import Gold
 from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchResponse
 from rag_pipeline.store.documents import document_states, list_documents
@@ -113,7 +113,7 @@ def test_answers_and_evaluations(stores: Stores) -> None:
             json.dumps([answer.text, [asdict(one) for one in answer.context]], default=str)
         )
     questions = [
-        Question(str(number), query, (Gold(doc="quotation.md"),))
+        KnownQuestion(str(number), query, (Gold(doc="quotation.md"),))
         for number, query in enumerate(QUERIES)
     ]
     variants = [current_settings(stores.settings)]

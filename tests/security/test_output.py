@@ -17,8 +17,8 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from rag_pipeline.cli import app
-from rag_pipeline.console.output import Terminal, safe, safe_line, to_json
-from rag_pipeline.evaluation import Evaluation, Gold, Question, Variant, write_report
+from rag_pipeline.console.terminal import Terminal, safe, safe_line, to_json
+from rag_pipeline.evaluation import Evaluation, Gold, KnownQuestion, Variant, write_report
 from rag_pipeline.evaluation.evaluate import Asked
 from rag_pipeline.evaluation.html_report import COLUMNS
 from rag_pipeline.evaluation.ranking_measures import CURVE, MAIN
@@ -153,7 +153,7 @@ def test_the_page_of_an_inspection_runs_nothing_of_the_document(
 
 def test_the_report_of_an_evaluation_runs_nothing_of_a_question(settings: Settings) -> None:
     attack = "".join(HTML_ATTACKS)
-    question = Question(attack, attack, (Gold(doc=attack),), attack, attack, "en")
+    question = KnownQuestion(attack, attack, (Gold(doc=attack),), attack, attack, "en")
     asked = Asked(question, [attack], None, {"search": 0.1}, attack, attack, {attack: 0.5})
     measures = dict.fromkeys(("questions", *COLUMNS, *MAIN, *(f"recall@{k}" for k in CURVE)), 0.5)
     variant = Variant(attack, settings, attack, attack)

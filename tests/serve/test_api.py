@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from rag_pipeline.answering import Answer, Citation
-from rag_pipeline.serve.readers import Readers
+from rag_pipeline.serve.readers import KnowledgeBases
 from rag_pipeline.settings import Settings
 from tests.knowledge import HOSTILE_NAME
 
@@ -74,7 +74,7 @@ def test_a_citation_leads_to_its_best_page(project: Settings) -> None:
         Citation(number, f"[{number}]", "a.pdf", "/m/a.pdf", 2, 3, "", number, [], pages=pages)
         for number, pages in ((1, (3, 2)), (2, ()))
     ]
-    readers = Readers(project)
+    readers = KnowledgeBases(project)
     try:
         answer = Answer("?", "[1] [2]", "extractive", "answered", citations=places)
         reply = readers.knowledge_of(None)._answer_reply(answer)

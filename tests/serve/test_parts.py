@@ -17,7 +17,7 @@ from rag_pipeline.serve.pictures import Pictures
 from rag_pipeline.serve.problems import ProblemError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 
 RAG = str(Path(sys.executable).parent / "rag")
 
@@ -42,9 +42,9 @@ def test_marks(query: str, text: str, marked: list[str]) -> None:
 def stored(project: Settings, name: str) -> StoredDocument:
     database = Database.open(project)
     with database.connection() as connection:
-        row = next(iter(queries.find_documents(connection, wanted=name)))
+        found = records(connection, StoredDocument, queries.find_documents, wanted=name)
     database.close()
-    return StoredDocument(*row)
+    return found[0]
 
 
 def die(path: Path, page: int, width: int, *, document: str) -> bytes:

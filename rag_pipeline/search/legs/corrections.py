@@ -1,9 +1,8 @@
-"""Typing errors, corrected against the words that the corpus has.
+"""Corrects typing errors with words of the corpus.
 
-A word that no chunk has is looked for one edit away: every string at that distance is made and
-looked up by key, some hundred probes, which takes as long for ten words as for a million and misses
-none. What is two edits away is found by trigrams. A code is also completed: `ds-760` is the
-beginning of `ds-7604ni-e1`.
+For a word that no chunk has, every string one edit away is looked up by key: some hundred probes,
+which miss nothing and take as long for ten words as for a million. Trigrams find words two edits
+away. Codes are also completed: `ds-760` begins `ds-7604ni-e1`.
 """
 
 from __future__ import annotations
@@ -19,41 +18,42 @@ from psycopg.rows import TupleRow
 from rag_pipeline.analysis import query_weights
 from rag_pipeline.analysis.stemming import fold_accents
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
+from rag_pipeline.search.legs.lexeme_frequencies import frequencies_of
 from rag_pipeline.store.named_queries import queries
 
 MAX_WORDS = 8
-"""Words of a query that are corrected, at most."""
+"""Maximum number of words corrected in a query."""
 SHORTEST_WORD = 4
 SHORTEST_CODE = 3
 SHORTEST_NUMBER = 5
-"""Shorter ones have too many neighbours to mean one of them."""
+"""Shorter ones have too many neighbours to be corrected."""
 LONGEST = 40
 SHORTEST_FOR_TWO_EDITS = 7
 SUGGESTIONS = 3
 CODE_SUGGESTIONS = 8
 RARE = 20
-"""A code in at most so many chunks may be mistyped, or have a neighbour that was."""
+"""A code in at most this many chunks may be mistyped, or be next to one that was meant."""
 _TRIGRAM_THRESHOLD = "0.35"
 _LAST_CHARACTER = "\U0010ffff"
 _DECAY = 0.6
-"""Each next suggestion weighs so much of the one before."""
+"""Weight of each suggestion relative to the one before."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A word of the query, and a word of the corpus that was searched for in its stead."""
+    """A word of the query, and the word of the corpus that was searched for instead."""
 
     typed: str
     found: str
     weight: float
-    """Of the word as typed, 0..1."""
+    """Relative to the word as typed, 0..1."""
     is_shown: bool = True
-    """False where the word as typed is in the corpus too."""
+    """False if the corpus has the word as typed."""
 
 
 @dataclass(frozen=True)
-class Word:
-    """A word or code of a query, as its longest lexeme."""
+class DoubtfulWord:
+    """A word or code of a query, represented by its longest lexeme."""
 
     lexeme: str
     is_code: bool
@@ -67,11 +67,10 @@ def correct(
     languages: Sequence[str],
     frequencies: Mapping[str, int],
 ) -> list[Correction]:
-    """Return what the query's unknown words may have meant, likeliest first for each.
+    """Return what each unknown word of the query may mean, likeliest first.
 
-    `frequencies` are those of the query's lexemes. A word that the corpus has is left alone, so
-    that nothing corrected is ever ahead of what was typed; a rare code also brings the codes next
-    to it.
+    `frequencies` are those of the query's lexemes. Words of the corpus are left alone, so that no
+    correction outranks what was typed; a rare code also brings the codes next to it.
     """
     corrections: list[Correction] = []
     for word in _doubtful(query, languages, frequencies):
@@ -85,7 +84,7 @@ def correct(
 
 def _doubtful(
     query: str, languages: Sequence[str], frequencies: Mapping[str, int]
-) -> Iterator[Word]:
+) -> Iterator[DoubtfulWord]:
     seen: set[str] = set()
     for token, kind in tokenize(normalize(query)):
         lexeme = fold_accents(token.removesuffix("'s").strip("%+#°")).replace("×", "x")
@@ -97,10 +96,10 @@ def _doubtful(
             continue
         forms = query_weights(token, languages)
         own = frequencies.get(lexeme, 0)
-        # A word is known by its stem, too; a code only as a whole.
+        # A word is also known by its stem, a code only as a whole.
         is_known = own > 0 or (not is_code and any(frequencies.get(form) for form in forms))
         if not is_known or (is_code and own <= RARE):
-            yield Word(lexeme, is_code, is_known, own)
+            yield DoubtfulWord(lexeme, is_code, is_known, own)
         if len(seen) >= MAX_WORDS:
             return
 
@@ -111,8 +110,10 @@ def _shortest(lexeme: str, is_code: bool) -> int:
     return SHORTEST_CODE if is_code else SHORTEST_WORD
 
 
-def _suggestions(connection: Connection[TupleRow], word: Word) -> list[str]:
-    near = dict(queries.lexeme_frequencies(connection, lexemes=sorted(one_edit_away(word.lexeme))))
+def _suggestions(connection: Connection[TupleRow], word: DoubtfulWord) -> list[str]:
+    near = frequencies_of(
+        connection, queries.lexeme_frequencies, lexemes=sorted(one_edit_away(word.lexeme))
+    )
     found = sorted(near, key=lambda one: (-_likelihood(word.lexeme, one, near[one]), one))
     if word.is_known:
         return found
@@ -124,8 +125,13 @@ def _suggestions(connection: Connection[TupleRow], word: Word) -> list[str]:
 
 
 def _completions(connection: Connection[TupleRow], beginning: str) -> list[str]:
-    rows = queries.lexemes_beginning(connection, low=beginning, high=beginning + _LAST_CHARACTER)
-    frequencies = {lexeme: frequency for lexeme, frequency in rows if lexeme != beginning}
+    frequencies = frequencies_of(
+        connection,
+        queries.lexemes_beginning,
+        low=beginning,
+        high=beginning + _LAST_CHARACTER,
+    )
+    frequencies.pop(beginning, None)
     return sorted(frequencies, key=lambda one: (len(one), -frequencies[one], one))
 
 
@@ -133,20 +139,22 @@ def _two_edits_away(connection: Connection[TupleRow], word: str) -> list[str]:
     connection.execute(
         "SELECT set_config('pg_trgm.similarity_threshold', %s, true)", (_TRIGRAM_THRESHOLD,)
     )
-    rows = list(
-        queries.similar_lexemes(
-            connection, word=word, shortest=len(word) - 2, longest=len(word) + 2
-        )
+    similar = frequencies_of(
+        connection,
+        queries.similar_lexemes,
+        word=word,
+        shortest=len(word) - 2,
+        longest=len(word) + 2,
     )
-    near = {lexeme: frequency for lexeme, frequency in rows if distance(word, lexeme) <= 2}
-    return sorted(near, key=lambda one: (-_likelihood(word, one, near[one]), one))
+    near = [lexeme for lexeme in similar if distance(word, lexeme) <= 2]
+    return sorted(near, key=lambda one: (-_likelihood(word, one, similar[one]), one))
 
 
 def _likelihood(typed: str, meant: str, frequency: int) -> float:
     """Weigh how common a word is against how it was mistyped.
 
-    The first letter is seldom wrong, swapped letters are the commonest slip, and a letter doubled
-    or not comes next.
+    The first letter is rarely wrong; swapped letters are the most common slip, followed by doubled
+    letters.
     """
     score = 0.5 * math.log(1 + frequency)
     if typed[0] == meant[0]:
@@ -162,10 +170,9 @@ def _undoubled(word: str) -> str:
 
 
 def one_edit_away(word: str) -> set[str]:
-    """Return every string that one insertion, deletion, substitution or swap makes of `word`.
+    """Return every string that is one insertion, deletion, substitution or swap from `word`.
 
-    Letters that are tried are those of the Latin alphabet, digits where the word has any, and the
-    word's own.
+    The letters tried are the Latin alphabet, the word's own and, if it has any, the digits.
     """
     alphabet = set(string.ascii_lowercase) | set(word)
     if any(character.isdigit() for character in word):
@@ -183,7 +190,7 @@ def one_edit_away(word: str) -> set[str]:
 
 
 def distance(one: str, other: str) -> int:
-    """Return the edits between two words, a swap of neighbours counted as one.
+    """Return the number of edits between two words; swapping neighbours is one edit.
 
     (Optimal string alignment; Damerau 1964.)
 

@@ -1,9 +1,9 @@
-"""The feedback leg: where little of the query's words was found, words that the best results share.
+"""The feedback leg: if the query's words find little, searches for words the best results share.
 
-"Working capital" stands nowhere in a balance sheet, nor a Korean question's words in an English
-manual; what the first results, near in meaning, have in common does. (Pseudo-relevance feedback,
-after RM3: Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD. It fades with how much was
-found: who asks in the document's own words is answered best by these alone.)
+A balance sheet does not say "working capital", nor an English manual the words of a Korean
+question; but the first results, close in meaning, share words that lead further. (Pseudo-relevance
+feedback, after RM3: Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD. Its weight fades
+with how much was found: questions in the document's own words are answered best by these alone.)
 """
 
 from __future__ import annotations
@@ -19,32 +19,41 @@ from rag_pipeline.search.legs.postings import inverse_frequency
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound
 from rag_pipeline.search.legs.word_search import Words, WordSearch
 from rag_pipeline.search.ranking.fusion import LegHit
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 
 SURE_WITHOUT_FILTER = 0.1
-"""From where a search of everything, or of more chunks than a filter lists, asks for no feedback.
-Its first results may all be about something else, and their words would only make it surer of that;
-in a document that the user has named, what is asked for most likely stands in other words."""
+"""Sureness from which a search that no filter narrows to a list of chunks uses no feedback. Its
+first results may all be off topic, and their words would reinforce that; in a document that the
+user named, the answer is most likely there in other words."""
 FEEDBACK_RESULTS = 10
-"""Results whose words are looked at."""
+"""Number of results whose words are considered."""
 _MANY = 5
-"""Results from which a word must be in two of them."""
+"""Number of results from which a word must be in at least two."""
 _WORDS = 10
-"""Words that are searched for, at most."""
+"""Maximum number of words searched for."""
 _READ_POSTINGS = 100_000
-"""As `READ_POSTINGS` of the text leg: frequent words tell less than where they were asked for."""
+"""Like `READ_POSTINGS` of the text leg, but less: frequent words say less if nobody typed them."""
 
 
 @dataclass(frozen=True)
 class FeedbackFound:
-    """The leg's hits, best first, and the words that were searched for, the heaviest first."""
+    """The leg's hits, best first, and the words searched for, heaviest first."""
 
     hits: list[LegHit] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class SharedLexeme:
+    """A lexeme of several chunks and the sum of their scores: a row of `shared_lexemes`."""
+
+    lexeme: str
+    score: float
+    document_frequency: int
+
+
 def fading(found: TextFound) -> float:
-    """Return how much feedback counts: 1 where no word was found, 0 where the words are sure."""
+    """Return how much feedback counts: 1 if no word was found, 0 if the words are sure."""
     if found.searched is None:
         return 0.0
     is_narrow = found.searched.scope.chunk_ids is not None
@@ -54,24 +63,28 @@ def fading(found: TextFound) -> float:
 def feedback_leg(
     connection: Connection[TupleRow], found: TextFound, best: Mapping[int, float], limit: int
 ) -> FeedbackFound:
-    """Return the best `limit` chunks in scope by words that the `best` share and nobody asked for.
+    """Return the best `limit` chunks in scope by words that the `best` share and nobody typed.
 
-    `best` are chunk ids with their fused scores. A hit's raw score is BM25, each word's idf times
-    the scores of those of the best that have it: it orders, and is compared with no other.
+    `best` are chunk ids with their fused scores. A hit's raw score is BM25 with each word's idf
+    multiplied by the scores of the best chunks that have it; it only serves to order the hits.
     """
     searched = found.searched
     if searched is None or not best:
         return FeedbackFound()
     values: dict[str, float] = {}
     frequencies: dict[str, int] = {}
-    for lexeme, score, frequency in queries.shared_lexemes(
+    rows = records(
         connection,
+        SharedLexeme,
+        queries.shared_lexemes,
         chunk_ids=list(best),
         scores=list(best.values()),
         least=2 if len(best) >= _MANY else 1,
-    ):
-        frequencies[lexeme] = int(frequency)
-        values[lexeme] = score * inverse_frequency(searched.corpus.chunk_count, int(frequency))
+    )
+    for row in rows:
+        frequencies[row.lexeme] = row.document_frequency
+        idf = inverse_frequency(searched.corpus.chunk_count, row.document_frequency)
+        values[row.lexeme] = row.score * idf
     words, factors = heaviest(values, found.asked, searched.languages)
     if not factors:
         return FeedbackFound()
@@ -84,9 +97,9 @@ def feedback_leg(
 def heaviest(
     values: Mapping[str, float], asked: Set[str], languages: Sequence[str]
 ) -> tuple[list[str], dict[str, float]]:
-    """Return the words of the greatest values, and the factors of their lexemes. Pure.
+    """Return the words with the greatest values, and the factors of their lexemes. Pure.
 
-    A word is all its forms, together one word as in a query. One that shares a form with what was
+    As in a query, all forms of a word count as one. A word that shares a form with one that was
     `asked` for, or with a heavier one, is the same word again.
 
     >>> heaviest({"pumps": 2.0, "pump": 1.8, "seal": 1.0}, {"seal"}, ["en"])
@@ -94,7 +107,7 @@ def heaviest(
     """
     words: list[str] = []
     factors: dict[str, float] = {}
-    # Of two forms that say as much, the longer is the one that a reader knows.
+    # Of two equal forms, readers know the longer one.
     for lexeme in sorted(values, key=lambda lexeme: (-values[lexeme], -len(lexeme), lexeme)):
         forms = query_weights(lexeme, languages)
         if forms.keys() & asked or forms.keys() & factors.keys():

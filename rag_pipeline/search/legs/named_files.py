@@ -1,8 +1,8 @@
-"""Chunks of files that the query names: `the FY2022 10-K` is `CORNING_2022_10K.pdf` before others.
+"""Prefers chunks of files that the query names: `the FY2022 10-K` is `CORNING_2022_10K.pdf`.
 
-The name is looked at as if it were written once in each of the file's chunks: a word counts by its
-weight × inverse document frequency. It ranks chunks that have a word of the query, and finds none.
-A word that most texts have ("the") says little in a name, too, and so do two ("howto").
+A name counts as if each chunk of the file contained it once: each word by its weight × inverse
+document frequency. It ranks chunks that have a word of the query; it finds none by itself. Words
+that most texts have ("the") say little in a name too, and so do two together ("howto").
 """
 
 from __future__ import annotations
@@ -18,32 +18,47 @@ from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import name_query_words
 from rag_pipeline.search.legs.postings import BUCKET_BITS, Corpus, inverse_frequency
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 
 MAX_FILES = 200
-"""A word in more names than this names no file."""
+"""A word in more file names than this identifies none."""
 MAX_CHUNKS = 20_000
-"""Chunks of named files that are looked at, those of the files named best first; of files named
+"""Maximum number of chunks considered, those of the best matching files first; of files that match
 equally well, all or none."""
 MOST_OF_TEXT = 2.0
-"""Inverse document frequency of a word in names, at most so many times that in texts."""
-
-__all__ = ["NamedChunks", "named_chunks"]
+"""Upper bound of a word's inverse document frequency in names, as a multiple of that in texts."""
 
 
 @dataclass(frozen=True)
 class NamedChunks:
-    """Chunks, at least one, each with what the name of its file gives."""
+    """At least one chunk, each with the score of its file's name."""
 
     chunk_ids: NDArray[np.int64]
-    """Ascending; none of a bucket that the corpus has not."""
+    """Ascending; excludes buckets missing from the corpus snapshot."""
     scores: NDArray[np.float32]
 
     def at(self, chunk_ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what the names give to these chunks: to most, nothing."""
+        """Return the scores that the file names give these chunks, mostly 0."""
         found = np.searchsorted(self.chunk_ids, chunk_ids).clip(max=len(self.chunk_ids) - 1)
         given = np.where(self.chunk_ids[found] == chunk_ids, self.scores[found], 0.0)
         return given.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class NamedDocument:
+    """A document that has a lexeme in the name of its file: a row of `named_documents`."""
+
+    lexeme: str
+    source_hash: str
+    chunk_count: int
+
+
+@dataclass(frozen=True)
+class FileChunks:
+    """The chunks of a document: a row of the statement `chunks_of`."""
+
+    source_hash: str
+    chunk_ids: list[int]
 
 
 def named_chunks(
@@ -55,7 +70,7 @@ def named_chunks(
 ) -> NamedChunks | None:
     """Return the chunks of files that the query names; None if it names none.
 
-    `frequencies` says how many chunks have each word in their text.
+    `frequencies` are the numbers of chunks with each word in their text.
     """
     scores, counts = _named_files(connection, query, languages, corpus, frequencies)
     chosen: list[str] = []
@@ -68,13 +83,13 @@ def named_chunks(
         chosen += hashes
     if not chosen:
         return None
-    rows = list(queries.chunks_of(connection, source_hashes=chosen))
-    if not rows:  # deleted meanwhile
+    rows = records(connection, FileChunks, queries.chunks_of, source_hashes=chosen)
+    if not rows:  # deleted in the meantime
         return None
-    chunk_ids = np.concatenate([np.asarray(ids, dtype=np.int64) for _, ids in rows])
-    given = np.asarray([scores[source_hash] for source_hash, _ in rows], dtype=np.float32)
-    by_chunk = np.repeat(given, [len(ids) for _, ids in rows])
-    # A chunk may have landed in a new bucket since the corpus was counted.
+    chunk_ids = np.concatenate([np.asarray(row.chunk_ids, dtype=np.int64) for row in rows])
+    given = np.asarray([scores[row.source_hash] for row in rows], dtype=np.float32)
+    by_chunk = np.repeat(given, [len(row.chunk_ids) for row in rows])
+    # Chunks may have been added to a new bucket since the corpus was counted.
     known = np.flatnonzero(np.isin(chunk_ids >> BUCKET_BITS, corpus.buckets))
     if not len(known):
         return None
@@ -89,13 +104,14 @@ def _named_files(
     corpus: Corpus,
     frequencies: Mapping[str, int],
 ) -> tuple[dict[str, float], dict[str, int]]:
-    """Return by source hash what the names of its files give, and how many chunks it has."""
+    """Return the score of the file names and the number of chunks, by source hash."""
     words = name_query_words(query, languages)
     files: dict[str, dict[str, int]] = {}
-    for lexeme, source_hash, chunk_count in queries.named_documents(
-        connection, lexemes=list(words), most=MAX_FILES
-    ):
-        files.setdefault(lexeme, {})[source_hash] = chunk_count
+    rows = records(
+        connection, NamedDocument, queries.named_documents, lexemes=list(words), most=MAX_FILES
+    )
+    for row in rows:
+        files.setdefault(row.lexeme, {})[row.source_hash] = row.chunk_count
     scores: dict[str, float] = {}
     counts: dict[str, int] = {}
     for lexeme, found in files.items():

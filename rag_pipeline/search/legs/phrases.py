@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_pipeline.analysis import analyze, count_positions
+from rag_pipeline.analysis import analyze
 from rag_pipeline.analysis.text_tokens import CONNECTORS
 
 MAX_POSITIONS = 32
-"""A longer query is no phrase: nobody types one, and a pasted paragraph is found by its words."""
+"""Longer queries are not phrases: nobody types them, and pasted paragraphs are found by words."""
 _CONNECTORS = frozenset(CONNECTORS)
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """The lexeme at each position of a query, from its first word on."""
+    """The lexeme at each position of a query."""
 
     lexemes: tuple[str, ...]
 
@@ -23,9 +23,9 @@ class Phrase:
     def of(cls, query: str) -> Phrase | None:
         """Return the query's phrase; None if it has no words or too many.
 
-        Words are taken as they are, without stems. Where a code has several lexemes at a position
-        (`7604ni`, `7604`, `ni`; and the whole code at the first), the longest segment stands for
-        it: whatever holds the code as typed, or a longer one that goes on from it, holds that.
+        Words are used as typed, not stemmed. If a code has several lexemes at a position (`7604ni`,
+        `7604`, `ni`; and the whole code at the first), the longest segment represents it: texts
+        with the code as typed, or with a longer code that begins with it, contain that segment.
         """
         by_position: dict[int, list[str]] = {}
         for lexeme, position in analyze(query, "und"):
@@ -39,11 +39,11 @@ class Phrase:
 
     @property
     def tsquery(self) -> str:
-        """The phrase as Postgres looks for it."""
+        """The phrase as a Postgres `tsquery`."""
         return " <-> ".join(quoted(lexeme) for lexeme in self.lexemes)
 
     def is_in(self, text: str, language: str) -> bool:
-        """Tell whether a text has the phrase."""
+        """Return whether a text contains the phrase."""
         wanted = set(self.lexemes)
         positions: dict[str, list[int]] = {}
         for lexeme, position in analyze(text, language):
@@ -52,7 +52,7 @@ class Phrase:
         return bool(self.starts(positions))
 
     def starts(self, positions: Mapping[str, Sequence[int]]) -> list[int]:
-        """Return where the phrase begins in a chunk, of whose lexemes these are the positions."""
+        """Return where the phrase begins, given the positions of a chunk's lexemes."""
         found: set[int] | None = None
         for offset, lexeme in enumerate(self.lexemes):
             here = {position - offset for position in positions.get(lexeme, ())}
@@ -72,13 +72,8 @@ def quoted(lexeme: str) -> str:
     return f"'{escaped}'"
 
 
-def trail_positions(trail: str, language: str) -> int:
-    """Return how many of a chunk's first positions are its breadcrumb trail's."""
-    return count_positions(trail, language)
-
-
 def _segment(lexemes: Sequence[str]) -> str:
-    """Return the segment among the lexemes of a position: no compound, nor one without hyphens."""
+    """Return the longest lexeme of a position that is not a compound, with or without hyphens."""
     compounds = [lexeme for lexeme in lexemes if _CONNECTORS.intersection(lexeme)]
     joined = {compound.replace("-", "").replace("·", "") for compound in compounds}
     segments = [lexeme for lexeme in lexemes if lexeme not in compounds and lexeme not in joined]

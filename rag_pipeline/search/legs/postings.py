@@ -1,7 +1,7 @@
-"""BM25 over postings, exactly: every chunk that holds a word of the query is scored. Pure.
+"""Exact BM25 over postings: every chunk with a word of the query is scored. Pure.
 
-Scores lie in one array with a place for each chunk id of the buckets that are in use, so that a
-lexeme's scores are added in one step; a million places are four megabytes.
+Scores are kept in one array with a place for each chunk id of the buckets in use, so that a
+lexeme's scores are added in one step; a million places take four megabytes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ _FREQUENCY_AND_LENGTH = (1 << _SLOT_SHIFT) - 1
 
 @dataclass(frozen=True)
 class Corpus:
-    """The corpus at the moment of a search: its buckets, ascending, and what BM25 asks of it."""
+    """A snapshot of the corpus: its buckets, ascending, and what BM25 needs to know about it."""
 
     buckets: Sequence[int]
     chunk_count: int
@@ -41,7 +40,7 @@ class Corpus:
 
     @property
     def average_length(self) -> float:
-        """Words of a chunk, on average."""
+        """Average number of words per chunk."""
         return max(1.0, self.lexeme_total / max(1, self.chunk_count))
 
 
@@ -56,10 +55,10 @@ def inverse_frequency(chunk_count: int, document_frequency: int) -> float:
 
 
 def occurrences(rank: float) -> int:
-    """Return how often a chunk has a word, from its `ts_rank` with all weights 1.
+    """Return how often a chunk has a word, derived from its `ts_rank` with all weights 1.
 
     Postgres' rank of one word with n positions is Σ 1/i² up to n, over π²/6 (src/backend/utils/adt/
-    tsrank.c, calc_rank_or). Above 127, as in postings, 127.
+    tsrank.c, calc_rank_or). Capped at 127, as in postings.
 
     >>> occurrences(0.6079271), occurrences(0.7599089)
     (1, 2)
@@ -76,34 +75,36 @@ class Scores:
         self._saturation = _saturation(corpus.average_length)
         self.values = np.zeros(len(corpus.buckets) * BUCKET_SIZE, dtype=np.float32)
 
-    def places(self, rows: Iterable[tuple[int, bytes]]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the places of a lexeme's chunks, and frequency and length of each in one number.
+    def places(
+        self, rows: Iterable[tuple[int, bytes]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the places of a lexeme's chunks, and their frequencies and lengths, packed.
 
-        `rows` are (bucket, postings); a bucket that is not in the corpus is left out.
+        `rows` are (bucket, postings); buckets missing from the corpus are skipped.
         """
         known = [(self._offsets[bucket], p) for bucket, p in rows if bucket in self._offsets]
         if not known:
-            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
-        # As indices, which numpy would else make of them at each use.
-        packed = np.frombuffer(b"".join(p for _, p in known), dtype=">i4").astype(np.intp)
-        offsets = np.asarray([offset + BUCKET_SIZE // 2 for offset, _ in known], dtype=np.intp)
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        # As indices, so that numpy does not convert them at each use.
+        packed = np.frombuffer(b"".join(p for _, p in known), dtype=">i4").astype(np.int64)
+        offsets = np.asarray([offset + BUCKET_SIZE // 2 for offset, _ in known], dtype=np.int64)
         places = (packed >> _SLOT_SHIFT) + np.repeat(offsets, [len(p) // 4 for _, p in known])
         return places, packed & _FREQUENCY_AND_LENGTH
 
-    def add(self, places: NDArray[Any], rest: NDArray[Any], factor: float) -> None:
-        """Add a lexeme's share: `factor` × (k1 + 1) × tf / (tf + k1 × (1 − b + b × length))."""
-        # A chunk is in a lexeme's postings once, so that no place comes twice.
-        # `clip` only keeps numpy from looking for indices out of bounds: there are none.
+    def add(self, places: NDArray[np.int64], rest: NDArray[np.int64], factor: float) -> None:
+        """Add a lexeme's scores: `factor` × (k1 + 1) × tf / (tf + k1 × (1 − b + b × length))."""
+        # A lexeme's postings contain a chunk once, so places are unique.
+        # `clip` only saves numpy the check for indices out of bounds: there are none.
         self.values[places] += np.float32(factor) * self._saturation.take(rest, mode="clip")
 
-    def chunk_ids(self, places: NDArray[Any]) -> NDArray[np.int64]:
+    def chunk_ids(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ids of the chunks at these places."""
         buckets = np.asarray(self._corpus.buckets, dtype=np.int64)
         ids: NDArray[np.int64] = buckets[places >> BUCKET_BITS] << BUCKET_BITS
         return ids + (places & (BUCKET_SIZE - 1))
 
     def places_of(self, chunk_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the places of chunks; of those in no bucket, none."""
+        """Return the places of the chunks that are in a bucket."""
         buckets = np.asarray(self._corpus.buckets, dtype=np.int64)
         wanted = chunk_ids >> BUCKET_BITS
         ranks = np.searchsorted(buckets, wanted)
@@ -117,12 +118,12 @@ class Scores:
 def best_places(values: NDArray[np.float32], count: int) -> NDArray[np.int64]:
     """Return the places of the `count` greatest values above 0, greatest first.
 
-    Equal values are in the order of their places, which is that of the chunk ids.
+    Equal values are ordered by place, that is by chunk id.
     """
     least = np.finfo(np.float32).tiny
     groups = values[: len(values) // _GROUP * _GROUP].reshape(_GROUP, -1).max(axis=0)
     if count < len(groups):
-        # So many groups reach this value that so many places do: the best are among those.
+        # At least `count` groups reach this value, so the best places are among those that do.
         least = max(least, np.partition(groups, len(groups) - count)[len(groups) - count])
     places = np.flatnonzero(values >= least)
     found = values[places]
@@ -137,7 +138,7 @@ def best_places(values: NDArray[np.float32], count: int) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=4)
 def _saturation(average_length: float) -> NDArray[np.float32]:
-    """Return BM25's term for every frequency and length that a posting can hold (2 MB)."""
+    """Return the BM25 term for every frequency and length a posting can hold (2 MB)."""
     packed = np.arange(_FREQUENCY_AND_LENGTH + 1)
     frequency = (packed >> _FREQUENCY_SHIFT).astype(np.float32)
     length = (packed & _LENGTH_MASK).astype(np.float32)

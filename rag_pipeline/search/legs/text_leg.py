@@ -1,15 +1,14 @@
-"""The text leg: words by exact BM25, and clauses for phrases and corrected words beside them.
+"""The text leg: words by exact BM25, plus clauses for phrases, corrected words and file names.
 
 A chunk's score in this leg is the weighted sum of its clauses: phrase in the breadcrumb trail,
-phrase in the text, words, corrected words, words in the file's name. Each is at most 1: a phrase is
-there or not, and BM25 is taken as a part of the most that the query's words could give.
+phrase in the text, words, corrected words, words in the file name. Each is at most 1: a phrase is
+there or not, and BM25 is divided by the most that the query's words could give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
@@ -17,6 +16,7 @@ from psycopg.rows import TupleRow
 from rag_pipeline.analysis import query_weights
 from rag_pipeline.search.filters import EVERYTHING, Scope
 from rag_pipeline.search.legs.corrections import Correction, correct
+from rag_pipeline.search.legs.lexeme_frequencies import frequencies_of
 from rag_pipeline.search.legs.named_files import named_chunks
 from rag_pipeline.search.legs.phrases import Phrase
 from rag_pipeline.search.legs.postings import Corpus, inverse_frequency
@@ -27,12 +27,12 @@ from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries
 
 SURE_OF_WORDS = 0.2
-"""Share of what the query's words could give from which the leg counts in full in the fusion."""
+"""Sureness from which the leg counts in full in the fusion."""
 
 
 @dataclass(frozen=True)
 class TextFound:
-    """The leg's hits, best first, and the corrections that were searched."""
+    """The leg's hits, best first, and the corrections that were searched for."""
 
     hits: list[LegHit] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)
@@ -41,7 +41,7 @@ class TextFound:
     asked: Set[str] = frozenset()
     """Every lexeme of the query and of its corrections, known or not."""
     sureness: float = 1.0
-    """Largest share that a hit has of what the query's words could give, 0..1."""
+    """Best hit's share of what the query's words could give, 0..1."""
     searched: Searched | None = None
     """What was searched; None if there was nothing to search for."""
 
@@ -68,7 +68,7 @@ def text_leg(
     languages = [language for (language,) in queries.corpus_languages(connection)]
     phrase = Phrase.of(query)
     weights = query_weights(query, languages)
-    wanted = dict.fromkeys([*weights, *(phrase.lexemes if phrase else ())])
+    wanted = {*weights, *(phrase.lexemes if phrase else ())}
     frequencies = _frequencies(connection, wanted)
     words = _words(weights, frequencies, corpus)
     corrections: list[Correction] = []
@@ -97,9 +97,8 @@ def text_leg(
     )
 
 
-def _frequencies(connection: Connection[TupleRow], lexemes: Mapping[str, Any]) -> dict[str, int]:
-    rows = queries.document_frequencies(connection, lexemes=sorted(lexemes))
-    return {lexeme: int(count) for lexeme, count in rows}
+def _frequencies(connection: Connection[TupleRow], lexemes: Iterable[str]) -> dict[str, int]:
+    return frequencies_of(connection, queries.document_frequencies, lexemes=sorted(lexemes))
 
 
 def _words(weights: Mapping[str, float], frequencies: dict[str, int], corpus: Corpus) -> Words:
@@ -134,7 +133,7 @@ def _unknown_share(
     corrections: Sequence[Correction],
     corpus: Corpus,
 ) -> float:
-    """Return the idf of words missing from the corpus: they are part of the question, too."""
+    """Return the idf of words missing from the corpus: they are part of the question too."""
     typed = {correction.typed for correction in corrections if correction.is_shown}
     rarest = inverse_frequency(corpus.chunk_count, 0)
     missing = [

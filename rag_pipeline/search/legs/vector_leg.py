@@ -1,14 +1,14 @@
-"""The vector leg: nearest neighbours by cosine, from the HNSW index of a space or exactly."""
+"""The vector leg: nearest neighbours by cosine, from a space's HNSW index or exactly."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
 from pgvector import HalfVector
 from psycopg import Connection, sql
-from psycopg.rows import TupleRow
+from psycopg.rows import TupleRow, class_row
 
+from rag_pipeline.search.asked_query import Vector
 from rag_pipeline.search.filters import EVERYTHING, Scope
 from rag_pipeline.search.ranking.fusion import LegHit
 from rag_pipeline.search.visibility import Visible
@@ -16,30 +16,39 @@ from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.named_queries import queries
 
 MAX_EF_SEARCH = 1_000
-"""pgvector's upper bound of hnsw.ef_search."""
+"""pgvector's upper bound for hnsw.ef_search."""
 EF_SEARCH = 200
-"""Breadth of the search in the graph, at least. Of a million clustered vectors, 120 misses the
-whole neighbourhood of one query in sixty, 200 of none, in about the same time (docs/search.md)."""
+"""Minimum breadth of the search in the graph. Among a million clustered vectors, 120 misses the
+whole neighbourhood of one query in sixty and 200 of none, in about the same time
+(docs/search.md)."""
 MAX_SCANNED = 60_000
-"""Rows that a filtered scan goes on for; if too few of them pass, the answer is found exactly."""
+"""Maximum number of rows of a filtered scan; if too few pass, an exact search follows."""
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A chunk and its cosine similarity: a row of the statements `vector_…`."""
+
+    chunk_id: int
+    similarity: float
 
 
 def vector_leg(
     connection: Connection[TupleRow],
     space: EmbeddingSpace,
-    embedding: np.ndarray[Any, np.dtype[np.float32]],
+    embedding: Vector,
     limit: int,
     scope: Scope = EVERYTHING,
     visible: Visible | None = None,
 ) -> list[LegHit]:
     """Return the nearest chunks in scope, best first; raw score = cosine similarity, -1..1.
 
-    Without a filter, by the index: ef_search is raised to the number of rows wanted, since a scan
-    gives no more than it. A filter that few chunks pass is answered by comparing all of these. Any
-    other goes on in the index until enough have passed, and is answered exactly where that fails.
-    Row-level security is such a filter too: `visible` is what the connection shows, None: all.
+    Without a filter the index is used, with ef_search raised to the number of rows wanted, because
+    a scan yields no more. If few chunks pass a filter, all of them are compared; otherwise the
+    index is scanned until enough have passed, followed by an exact search if that fails.
+    Row-level security is such a filter too: `visible` is what the connection shows, None for all.
     """
-    parameters: dict[str, Any] = {
+    parameters: dict[str, object] = {
         "space_id": space.space_id,
         "embedding": HalfVector(embedding),
         "limit": limit,
@@ -66,7 +75,7 @@ def vector_leg(
 
 
 def _prefer_index(connection: Connection[TupleRow], limit: int) -> None:
-    """Settings of this transaction. Without sorting, the index's own order is the only plan."""
+    """Set this transaction up for the index: without sorting, its order is the only plan."""
     connection.execute(
         "SELECT set_config('hnsw.ef_search', %s, true), "
         "set_config('hnsw.iterative_scan', 'relaxed_order', true), "
@@ -80,11 +89,12 @@ def _hits(
     connection: Connection[TupleRow],
     statement: str,
     space: EmbeddingSpace,
-    parameters: dict[str, Any],
+    parameters: dict[str, object],
 ) -> list[LegHit]:
     composed = sql.SQL(statement).format(dimensions=sql.Literal(space.dimensions))
-    # Not prepared: a plan that serves every filter serves none.
-    rows = connection.execute(composed, parameters, prepare=False).fetchall()
-    hits = [LegHit(chunk_id, float(similarity)) for chunk_id, similarity in rows]
-    # A relaxed scan gives its rows nearly in order.
+    # Not prepared, because a generic plan suits no filter.
+    with connection.cursor(row_factory=class_row(Neighbour)) as cursor:
+        rows = cursor.execute(composed, parameters, prepare=False).fetchall()
+    hits = [LegHit(row.chunk_id, row.similarity) for row in rows]
+    # A relaxed scan yields its rows only nearly in order.
     return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))

@@ -11,38 +11,35 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.search.filters import Scope, passing
+from rag_pipeline.search.legs.chunk_lookups import PhrasePlace, phrase_places, recounted
 from rag_pipeline.search.legs.named_files import NamedChunks
-from rag_pipeline.search.legs.phrases import Phrase, quoted, trail_positions
+from rag_pipeline.search.legs.phrases import Phrase
 from rag_pipeline.search.legs.postings import (
     K1,
-    B,
     Corpus,
     Scores,
     best_places,
-    occurrences,
 )
 from rag_pipeline.search.ranking.fusion import Clause, LegHit
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries
 
 READ_POSTINGS = 300_000
-"""Approximate limit of postings read for a query. Words are read from the rarest on; words that
-would exceed the limit are counted only in the chunks that are best by all the others."""
+"""Approximate limit of postings read for a query, the rarest words first. Words beyond it are
+counted only in the chunks that are best by all the others."""
 RECOUNTED = 300
 """Number of best chunks in which those words are counted."""
 MAX_PHRASES = 100
 """Chunks with every word of the query that are checked for the phrase, best by words first."""
-NOWHERE = (False, False)
-"""The phrase is neither in the trail nor in the text."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What is searched: the corpus at that moment, and which of its chunks."""
+    """What is searched: a snapshot of the corpus, and which of its chunks."""
 
     corpus: Corpus
     has_dead: bool
-    """Whether postings may name chunks that are gone."""
+    """Whether postings may name deleted chunks."""
     languages: Sequence[str]
     scope: Scope
 
@@ -92,17 +89,22 @@ class WordSearch:
         if self.named is not None:
             raw["file_name"] = self.named.at(ids)
         if unread:
-            raw["words"] += self._recounted(ids, unread)
-        phrases = self._phrases(scores.chunk_ids(with_phrase))
-        # Those with the phrase, and of the others no more than are returned.
+            factors = {lexeme: self.words.factors[lexeme] for lexeme in unread}
+            raw["words"] += recounted(self.connection, self.searched.corpus, factors, ids)
+        phrases = phrase_places(
+            self.connection, self.phrase, scores.chunk_ids(with_phrase).tolist()
+        )
+        # All with the phrase, and no more of the others than are returned.
         order = np.argsort(-self._weighted(raw), kind="stable")
         best = set(ids[order[: limit + len(phrases)]].tolist())
-        rows = zip(ids.tolist(), *(column.tolist() for column in raw.values()), strict=True)
         hits = [
             self._hit(
-                chunk_id, dict(zip(raw, row, strict=True)), phrases.get(chunk_id, NOWHERE), ceiling
+                chunk_id,
+                {clause: float(column[place]) for clause, column in raw.items()},
+                phrases.get(chunk_id, PhrasePlace()),
+                ceiling,
             )
-            for chunk_id, *row in rows
+            for place, chunk_id in enumerate(ids.tolist())
             if chunk_id in best or chunk_id in phrases
         ]
         hits = [hit for hit in hits if hit.raw_score > 0]
@@ -111,8 +113,8 @@ class WordSearch:
     def sureness(self, hits: Sequence[LegHit]) -> float:
         """Return the most that a hit has of what the query's words could give, 0..1.
 
-        A phrase is all of it. The name of a file is part of it, but where a filter lists the
-        chunks: there it says nothing of them.
+        A phrase is all of it. A file name counts unless a filter lists the chunks: then it says
+        nothing about them.
         """
         counted = {"words", "fuzzy"}
         if self.searched.scope.chunk_ids is None:
@@ -125,9 +127,9 @@ class WordSearch:
         return min(1.0, most / self._ceiling())
 
     def _affordable(self) -> tuple[list[str], list[str]]:
-        """Split the words into those whose postings are read, from the rarest on, and the rest.
+        """Split the words into those whose postings are read, rarest first, and the rest.
 
-        A word in half of the chunks says next to nothing where rarer ones were asked for.
+        A word in half of the chunks says next to nothing beside rarer ones.
         """
         frequencies = self.words.frequencies
         by_rarity = sorted(self.words.factors, key=lambda lexeme: (frequencies[lexeme], lexeme))
@@ -143,7 +145,7 @@ class WordSearch:
     def _score(
         self, scores: Scores, fuzzy: Scores | None, read: Sequence[str]
     ) -> NDArray[np.bool_] | None:
-        """Add up BM25; return where every word of the phrase that was read is, None: nowhere."""
+        """Add up BM25; return which places have every word of the phrase that was read."""
         phrase = self._distinct_phrase()
         counted = set(phrase).intersection(read) if phrase else set()
         covered = np.zeros(len(scores.values), dtype=np.uint8) if counted else None
@@ -162,15 +164,15 @@ class WordSearch:
         return float(getattr(self.clauses, clause))
 
     def _weighted(self, raw: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return the clauses' sum, each times its weight."""
+        """Return the weighted sum of the clauses."""
         columns = [self._weight(clause) * column for clause, column in raw.items()]
         total: NDArray[np.float64] = np.sum(columns, axis=0)
         return total
 
     def _total(self, scores: Scores, fuzzy: Scores | None) -> NDArray[np.float32]:
-        """Return what orders the places: words, and the others by their weights to words'.
+        """Return what orders the places: the words, and the other clauses relative to them.
 
-        All are parts of the same ceiling. A name ranks chunks that have a word, and finds none.
+        All are parts of the same ceiling. A file name ranks chunks that have a word; it finds none.
         """
         total = scores.values
         if fuzzy is not None:
@@ -192,14 +194,14 @@ class WordSearch:
         return rows
 
     def _distinct_phrase(self) -> tuple[str, ...]:
-        """Return the phrase's lexemes; none if one of them is nowhere."""
+        """Return the phrase's lexemes; none if the corpus lacks one of them."""
         if self.phrase is None or not (self.clauses.phrase_in_trail or self.clauses.phrase_in_text):
             return ()
         lexemes = self.phrase.lexemes
         return lexemes if all(self.words.frequencies.get(one) for one in lexemes) else ()
 
     def _ceiling(self) -> float:
-        """Return BM25 of a chunk that is full of everything that was asked for."""
+        """Return the BM25 score of a chunk that is full of everything asked for."""
         known = sum(self.words.factors.values())
         return max(1e-9, (K1 + 1) * (known + self.unknown))
 
@@ -210,7 +212,7 @@ class WordSearch:
         count: int,
         scope: Scope | None,
     ) -> NDArray[np.int64]:
-        """Return the best places whose chunks are there and pass; `scope` None: all are."""
+        """Return the best places whose chunks exist and pass; a `scope` of None passes all."""
         if scope is None:
             return best_places(total, count)
         found: list[int] = []
@@ -246,64 +248,25 @@ class WordSearch:
         kept: NDArray[np.int64] = places[[one in passed for one in ids.tolist()]]
         return kept
 
-    def _recounted(self, ids: NDArray[np.int64], unread: Sequence[str]) -> NDArray[np.float64]:
-        """Return what the words that were not read add to these chunks, from the chunks."""
-        added = dict.fromkeys(ids.tolist(), 0.0)
-        rows = queries.ranks_within(
-            self.connection, chunk_ids=ids.tolist(), words=[quoted(lexeme) for lexeme in unread]
-        )
-        for chunk_id, number, rank, length in rows:
-            frequency = occurrences(rank)
-            norm = frequency + K1 * (1 - B + B * length / self.searched.corpus.average_length)
-            factor = self.words.factors[unread[number - 1]]
-            added[chunk_id] += factor * (K1 + 1) * frequency / norm
-        return np.asarray([added[one] for one in ids.tolist()])
-
-    def _phrases(self, ids: NDArray[np.int64]) -> dict[int, tuple[bool, bool]]:
-        """Return of each chunk with the phrase whether it is in its trail, and in its text."""
-        phrase = self.phrase
-        if phrase is None or not len(ids):
-            return {}
-        found: dict[int, tuple[bool, bool]] = {}
-        borders: dict[int, int] = {}
-        for chunk_id, trail, language in queries.with_phrase(
-            self.connection, chunk_ids=ids.tolist(), phrase=phrase.tsquery
-        ):
-            in_trail = bool(trail) and phrase.is_in(trail, language)
-            found[chunk_id] = (in_trail, not in_trail)
-            # A single word that is not in the trail is in the text; else it is to be looked at.
-            if trail and (in_trail or len(phrase.lexemes) > 1):
-                borders[chunk_id] = trail_positions(trail, language)
-        if borders:
-            lexemes = sorted(set(phrase.lexemes))
-            rows = queries.positions_within(
-                self.connection, chunk_ids=sorted(borders), lexemes=lexemes
-            )
-            for chunk_id, positions in rows:
-                starts = phrase.starts(positions or {})
-                in_text = bool(starts) and starts[-1] > borders[chunk_id]
-                found[chunk_id] = (found[chunk_id][0], in_text)
-        return found
-
     def _hit(
-        self, chunk_id: int, raw: Mapping[str, float], phrase: tuple[bool, bool], ceiling: float
+        self, chunk_id: int, raw: Mapping[str, float], phrase: PhrasePlace, ceiling: float
     ) -> LegHit:
-        in_trail, in_text = map(float, phrase)
-        parts = [
-            ("phrase_in_trail", in_trail, in_trail, self.clauses.phrase_in_trail),
-            ("phrase_in_text", in_text, in_text, self.clauses.phrase_in_text),
-            *(
-                (clause, value, min(1.0, value / ceiling), self._weight(clause))
-                for clause, value in raw.items()
-            ),
+        bonus = {
+            "phrase_in_trail": float(phrase.in_trail),
+            "phrase_in_text": float(phrase.in_text),
+        }
+        parts = [(name, value, value, self._weight(name)) for name, value in bonus.items()]
+        parts += [
+            (name, value, min(1.0, value / ceiling), self._weight(name))
+            for name, value in raw.items()
         ]
         total = sum(weight * part for _, _, part, weight in parts)
         return LegHit(
             chunk_id,
             total,
             tuple(
-                Clause(name, raw, weight, weight * part / total, name.startswith("phrase"))
-                for name, raw, part, weight in parts
+                Clause(name, value, weight, weight * part / total, name in bonus)
+                for name, value, part, weight in parts
                 if weight * part > 0
             ),
         )

@@ -1,4 +1,4 @@
-"""From scores of the legs to the results shown: fusion, relevance, selection, pages, context.
+"""From the scores of the legs to the results: fusion, relevance, selection, pages, context.
 
-Nothing here finds a chunk.
+No module here finds chunks.
 """

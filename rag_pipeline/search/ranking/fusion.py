@@ -1,4 +1,4 @@
-"""Fusion of the legs that shows where each score came from: by scores, or by ranks. Pure."""
+"""Fuses the legs by scores or by ranks, and keeps where each score came from. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Literal
 
 Method = Literal["relative_score", "rrf"]
 VECTOR = "vector"
-"""The leg whose scores, cosines, have no zero that means anything."""
+"""The leg whose scores, cosines, have no meaningful zero."""
 
 
 @dataclass(frozen=True)
 class Clause:
     """What one clause of a leg found in a chunk.
 
-    `share` is the part of the chunk's score in the leg that this clause made, 0..1.
+    `share` is the clause's part of the chunk's score in the leg, 0..1.
     """
 
     name: str
@@ -23,12 +23,12 @@ class Clause:
     weight: float
     share: float
     is_bonus: bool = False
-    """It comes on top of what any chunk may have, and does not set the leg's scale."""
+    """A bonus is added on top and does not set the scale of the leg."""
 
 
 @dataclass(frozen=True)
 class LegHit:
-    """A chunk as one leg found it; `raw_score` in the leg's own unit.
+    """A chunk found by one leg; `raw_score` is in the leg's own unit.
 
     Without `clauses`, the leg is its only clause.
     """
@@ -40,10 +40,10 @@ class LegHit:
 
 @dataclass(frozen=True)
 class ScoreDetail:
-    """What one clause of one leg gave to a result.
+    """The contribution of one clause of one leg to a result.
 
-    What a leg gives is split over its clauses by their shares. `weight` is the leg's times, where
-    there is more than one, the clause's own.
+    A leg's contribution is split over its clauses by their shares. `weight` is the weight of the
+    leg times, if it has several clauses, that of the clause.
     """
 
     leg: str
@@ -75,19 +75,19 @@ def fuse(
 ) -> list[FusedHit]:
     """Fuse ranked lists, best first.
 
-    `relative_score`: Σ weight × score of the leg as a share of its best, the weights made to add up
-    to 1. Cosines, which have no zero that means anything, are counted from the leg's last. A bonus
-    goes beyond 1. (A convex combination, as in Bruch, Gai, Ingber: An Analysis of Fusion Functions
-    for Hybrid Retrieval, TOIS 2023.)
+    `relative_score`: Σ weight × the leg's score relative to its best, with weights that add up to
+    1. Cosines, which have no meaningful zero, are measured from the leg's last hit. A bonus may
+    exceed 1. (A convex combination, as in Bruch, Gai, Ingber: An Analysis of Fusion Functions for
+    Hybrid Retrieval, TOIS 2023.)
 
-    `sure` names the score from which a leg's best counts in full; where the best is less, as that
-    of words in another language, the whole leg counts for so much less.
+    `sure` is the score, by leg, from which the best hit counts in full; if the best is lower, as
+    for words in another language, the whole leg counts for proportionally less.
 
     `rrf`: Σ weight / (k + rank), rank from 1. (Cormack, Clarke, Büttcher: Reciprocal Rank Fusion,
     SIGIR 2009; k = 60 is theirs.)
 
-    A leg that did not find a chunk gives it nothing. Equal scores are ordered by chunk id, so that
-    the same input always gives the same order.
+    A leg contributes nothing to chunks it did not find. Equal scores are ordered by chunk id, so
+    that the order is deterministic.
     """
     details: dict[int, list[ScoreDetail]] = {}
     raw_scores: dict[int, dict[str, float]] = {}
@@ -114,9 +114,9 @@ def fuse(
 
 
 def _scale(leg: str, hits: Sequence[LegHit], sure: float | None) -> tuple[float, float]:
-    """Return the score that counts nothing, and how far the best without a bonus is above it.
+    """Return the score that counts as 0, and how far the best without a bonus is above it.
 
-    That of cosines lies one average step below the last, so that every hit gives something.
+    For cosines it is one average step below the last, so that every hit contributes.
     """
     plain = [
         hit.raw_score * (1 - sum(clause.share for clause in hit.clauses if clause.is_bonus))

@@ -1,9 +1,9 @@
 """Relevance: one number in 0..1 that means the same for every query. Pure.
 
-A fused score tells only the order. Relevance asks how sure either leg is: of the words, how much of
-the most that they could give was found; of the meaning, where the cosine lies between what any two
-texts have in common and a certain match. Either is enough: relevance = 1 − (1 − text)(1 − vector),
-plus small boosts for recent documents and preferred sources.
+Fused scores only give an order. Relevance measures how sure each leg is: the text leg by the share
+of what the words could give, the vector leg by where the cosine lies between unrelated texts and a
+certain match. Either is enough: relevance = 1 − (1 − text)(1 − vector), plus small boosts for
+recent documents and preferred sources.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rag_pipeline.search.ranking.fusion import ScoreDetail
 from rag_pipeline.settings import ClauseWeights, RelevanceSettings
 
 _PHRASE = 0.9
-"""Text match of a chunk with the very phrase."""
+"""Text match of a chunk that contains the phrase."""
 
 
 def text_match(text_score: float | None, details: Sequence[ScoreDetail], weight: float) -> float:
-    """Return how much of what the words could give was found, 0..1.
+    """Return the share found of what the words could give, 0..1.
 
-    `weight` is the clause `words`' own; the words' part of the leg's score over it is BM25 as a
-    share of its ceiling. A phrase is worth 0.9.
+    `weight` is that of the clause `words`: the words' part of the leg's score divided by it is BM25
+    relative to its ceiling. A phrase is worth 0.9.
     """
     text = [detail for detail in details if detail.leg == "text"]
     if text_score is None or not text:

@@ -1,7 +1,7 @@
-"""A reranker behind HTTP, in the `/rerank` format that Cohere and Voyage share.
+"""Calls a reranker over HTTP, in the `/rerank` format that Cohere and Voyage share.
 
-The request is `{"model", "query", "documents"}`. Cohere's reply has its scores under `results`,
-Voyage's under `data`; each entry has `index` and `relevance_score`.
+The request is `{"model", "query", "documents"}`. Cohere replies with `results`, Voyage with `data`;
+each entry has `index` and `relevance_score`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from rag_pipeline.search.search_results import SearchResult
 from rag_pipeline.settings import RerankerSettings
@@ -18,10 +17,10 @@ from rag_pipeline.settings import RerankerSettings
 def rerank(
     query: str, results: Sequence[SearchResult], settings: RerankerSettings
 ) -> tuple[list[SearchResult], str | None]:
-    """Order the results by the service's scores; return them with a note where it failed.
+    """Order the results by the service's scores; return them with a note if it failed.
 
-    A service that fails, is late or replies with nonsense never costs the search: the results keep
-    their order. Those beyond `settings.candidates` follow in theirs.
+    A service that fails, is late or replies with nonsense never fails the search: the results keep
+    their order. Those beyond `settings.candidates` follow in their order.
     """
     if settings.url is None or not results:
         return list(results), None
@@ -55,11 +54,11 @@ def _scores(query: str, documents: list[str], settings: RerankerSettings) -> lis
     )
     if reply.status_code != requests.codes.ok:
         raise ValueError(f"HTTP {reply.status_code}")
-    body: dict[str, Any] = reply.json()
+    body = reply.json()
     entries = body["results"] if "results" in body else body["data"]
     scores = {int(entry["index"]): float(entry["relevance_score"]) for entry in entries}
     if set(scores) != set(range(len(documents))):
         raise ValueError(f"{len(scores)} scores for {len(documents)} documents")
     if not all(math.isfinite(score) for score in scores.values()):
-        raise ValueError("a score is no number")
+        raise ValueError("a score is not a number")
     return [scores[place] for place in range(len(documents))]

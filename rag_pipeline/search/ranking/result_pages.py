@@ -1,32 +1,31 @@
-"""The page within a chunk that an answer most likely stands on. Pure.
+"""Finds the page of a chunk that most likely has the answer. Pure.
 
-A chunk keeps a procedure or table whole, over a page break if need be. Whoever looks at the page
-wants the one with the words that were asked for.
+A chunk keeps a procedure or table whole, even across a page break. Readers want the page with the
+words they asked for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rag_pipeline.analysis import analyze
 from rag_pipeline.search.legs.postings import K1, B
 
 _LENGTH = 60.0
-"""Words of a page's part below which a match counts more, as BM25's average length does."""
+"""Number of words below which a match on a page counts more, like BM25's average length."""
 CLOSENESS = 1.5
-"""What words that stand close together count, beside BM25: by the pages of 267 chunks over a break
-(docs/benchmarks.md), 1 to 1.5 with windows of 20 to 40 are about equal."""
+"""Weight of words that are close together, relative to BM25. For the pages of 267 chunks across a
+break (docs/benchmarks.md), 1 to 1.5 with windows of 20 to 40 are about equal."""
 _WINDOW = 30
-"""Positions within which words of the query are close: about a long sentence."""
+"""Positions within which words of the query are close: about one long sentence."""
 
 
-def text_by_page(content: str, regions: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+def text_by_page(content: str, regions: Sequence[Mapping[str, float]]) -> dict[int, str]:
     """Return the text of each page, in the order of `regions`.
 
-    A region's text goes from its `start` to that of the next one; what comes before the first
-    belongs to it. Regions stored before they had starts give every page the whole text.
+    A region's text runs from its `start` to that of the next one; the first also has what precedes
+    it. Regions stored before they had starts give every page the whole text.
     """
     if not all("start" in region for region in regions):
         return {int(region["page"]): content for region in regions}
@@ -40,14 +39,14 @@ def text_by_page(content: str, regions: Sequence[Mapping[str, Any]]) -> dict[int
 
 def ranked_pages(
     content: str,
-    regions: Sequence[Mapping[str, Any]],
+    regions: Sequence[Mapping[str, float]],
     language: str,
     factors: Mapping[str, float],
 ) -> tuple[int, ...]:
-    """Return the chunk's pages, the one with most of the query's words first, close together.
+    """Return the chunk's pages, those with most of the query's words close together first.
 
     `factors` are the query's lexemes, each with weight × inverse document frequency. Pages that
-    match alike stay in the order of the text.
+    match equally well stay in the order of the text.
     """
     texts = text_by_page(content, regions)
     if len(texts) < 2 or not factors:
@@ -57,7 +56,7 @@ def ranked_pages(
 
 
 def _match(text: str, language: str, factors: Mapping[str, float]) -> float:
-    """Return BM25 of a page's part, and the same words' factors where they stand closest."""
+    """Return BM25 of a page plus the greatest sum of factors within a window."""
     lexemes = analyze(text, language)
     length = len({position for _, position in lexemes})
     found = sorted((position, lexeme) for lexeme, position in lexemes if lexeme in factors)

@@ -1,25 +1,24 @@
-"""Which of the ranked results are returned: the best, or the best that also differ. Pure."""
+"""Chooses among ranked results: the best, or the best that also differ. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_pipeline.search.asked_query import Vector
 from rag_pipeline.search.search_results import SearchResult
 
-Vector = NDArray[np.floating[Any]]
 _SHINGLE = 3
 
 
 def without_duplicates(
     results: Sequence[SearchResult], similarity: float
 ) -> tuple[list[SearchResult], int]:
-    """Leave out what repeats a better result; return the rest and how many were left out.
+    """Leave out results that repeat a better one; return the rest and how many were left out.
 
-    Two texts are compared by their word triples (Jaccard); `similarity` 1 keeps everything.
+    Texts are compared by their word triples (Jaccard); `similarity` 1 keeps everything.
     (Broder: On the resemblance and containment of documents, 1997.)
     """
     if similarity >= 1:
@@ -37,11 +36,11 @@ def without_duplicates(
 def maximal_marginal_relevance(
     results: Sequence[SearchResult], vectors: Mapping[int, Vector], limit: int, balance: float
 ) -> list[SearchResult]:
-    """Choose `limit` results, each the best of balance × score − (1 − balance) × likeness.
+    """Choose `limit` results, each maximizing balance × score − (1 − balance) × likeness.
 
-    The score is brought to 0..1 over the results given; likeness is the cosine with the closest
-    result chosen before. A result without a vector is like no other. (Carbonell, Goldstein: The use
-    of MMR, SIGIR 1998.)
+    Scores are scaled to 0..1 over the given results; likeness is the cosine with the closest result
+    chosen so far. A result without a vector is like no other. (Carbonell, Goldstein: The use of
+    MMR, SIGIR 1998.)
     """
     if not results:
         return []
