@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rag_pipeline.analysis.expansion import (
-    Expansion,
     Form,
+    TokenForms,
     expand_hangul,
     expand_unspaced,
     expand_word,
@@ -32,7 +32,7 @@ Lexemes = list[tuple[str, int]]
 
 _CACHED_TOKENS = 100_000
 _CACHED_LENGTH = 64
-_caches: dict[str, dict[str, Expansion]] = {}
+_caches: dict[str, dict[str, TokenForms]] = {}
 
 
 def analyze(text: str, language: str) -> Lexemes:
@@ -86,7 +86,7 @@ def _forms(text: str, language: str) -> Iterator[Form]:
         yield from expansion.forms
 
 
-def _expansions(text: str, language: str) -> Iterator[Expansion]:
+def _expansions(text: str, language: str) -> Iterator[TokenForms]:
     cache = _cache(language)
     expand = _expander(language)
     for token, kind in tokenize(normalize(text)):
@@ -98,7 +98,7 @@ def _expansions(text: str, language: str) -> Iterator[Expansion]:
         yield expansion
 
 
-def _cache(language: str) -> dict[str, Expansion]:
+def _cache(language: str) -> dict[str, TokenForms]:
     """Expansions of tokens seen: words repeat, so that most are looked up."""
     key = language if has_stemmer(language) else "und"
     cache = _caches.setdefault(key, {})
@@ -107,10 +107,10 @@ def _cache(language: str) -> dict[str, Expansion]:
     return cache
 
 
-def _expander(language: str) -> Callable[[str, str | None], Expansion]:
+def _expander(language: str) -> Callable[[str, str | None], TokenForms]:
     stem = stemmer(language)
 
-    def expand(token: str, kind: str | None) -> Expansion:
+    def expand(token: str, kind: str | None) -> TokenForms:
         if kind == "hangul":
             return expand_hangul(token)
         if kind == "unspaced":

@@ -91,44 +91,44 @@ class Form(NamedTuple):
     """Share in a query's score, 0..1; 0 = for documents only."""
 
 
-class Expansion(NamedTuple):
+class TokenForms(NamedTuple):
     """The forms of a token, and the positions it takes."""
 
     forms: tuple[Form, ...]
     span: int
 
 
-def expand_hangul(word: str) -> Expansion:
+def expand_hangul(word: str) -> TokenForms:
     """Return the bigrams of a Hangul word; one syllable stands for itself."""
     core = _core_length(word)
     if len(word) == 1:
-        return Expansion((Form(word, 0, 1.0 if core else TAIL_WEIGHT),), 1)
+        return TokenForms((Form(word, 0, 1.0 if core else TAIL_WEIGHT),), 1)
     forms = [
         Form(word[i : i + 2], i, 1.0 if i + 2 <= core else TAIL_WEIGHT)
         for i in range(len(word) - 1)
     ]
     if word[1:] in PARTICLES:
         forms.append(Form(word[0], 0, 1.0))
-    return Expansion(tuple(forms), len(word) - 1)
+    return TokenForms(tuple(forms), len(word) - 1)
 
 
-def expand_unspaced(run: str) -> Expansion:
+def expand_unspaced(run: str) -> TokenForms:
     """Return the bigrams of a run of Han, Kana, Thai …, and its single Han characters."""
     if len(run) == 1:
-        return Expansion((Form(run, 0, 1.0),), 1)
+        return TokenForms((Form(run, 0, 1.0),), 1)
     forms = [Form(run[i : i + 2], i, 1.0) for i in range(len(run) - 1)]
     forms += [Form(character, i, 0.0) for i, character in enumerate(run) if _HAN.match(character)]
     # The last character lies at the position after the last bigram's.
-    return Expansion(tuple(forms), len(run))
+    return TokenForms(tuple(forms), len(run))
 
 
-def expand_word(token: str, stem: Callable[[str], str] | None) -> Expansion:
+def expand_word(token: str, stem: Callable[[str], str] | None) -> TokenForms:
     """Return the forms of a word, code, version or quantity (see the module's docstring)."""
     if token.isalpha():
-        return Expansion(tuple(_word_forms(token, 0, stem)), 1)
+        return TokenForms(tuple(_word_forms(token, 0, stem)), 1)
     token = token.removesuffix("'s")
     if token.startswith("°"):
-        return Expansion((Form(fold_accents(token), 0, 1.0),), 1)
+        return TokenForms((Form(fold_accents(token), 0, 1.0),), 1)
     quantity = _QUANTITY.fullmatch(token)
     if quantity and quantity[2].replace("·", "") in _UNITS:
         return _expand_quantity(quantity[1], quantity[2], stem)
@@ -150,7 +150,7 @@ def expand_word(token: str, stem: Callable[[str], str] | None) -> Expansion:
             offset += 1
     if offset > 1:
         forms += _compound_forms(bare, 0)
-    return Expansion(_distinct(forms), max(1, offset))
+    return TokenForms(_distinct(forms), max(1, offset))
 
 
 def bounded(lexeme: str) -> str:
@@ -214,7 +214,7 @@ def _compound_forms(compound: str, offset: int) -> list[Form]:
     return [Form(whole, offset, 1.0), Form(joined, offset, JOINED_WEIGHT)]
 
 
-def _expand_quantity(number: str, unit: str, stem: Callable[[str], str] | None) -> Expansion:
+def _expand_quantity(number: str, unit: str, stem: Callable[[str], str] | None) -> TokenForms:
     amount = expand_word(number, stem)
     joined = fold_accents(unit.replace("·", ""))
     forms = [
@@ -223,7 +223,7 @@ def _expand_quantity(number: str, unit: str, stem: Callable[[str], str] | None) 
         *amount.forms,
         Form(joined, amount.span, 1.0),
     ]
-    return Expansion(_distinct(forms), amount.span + 1)
+    return TokenForms(_distinct(forms), amount.span + 1)
 
 
 def _distinct(forms: list[Form]) -> tuple[Form, ...]:

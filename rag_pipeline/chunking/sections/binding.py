@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from rag_pipeline.chunking.sections.body_blocks import Block
+from rag_pipeline.chunking.sections.body_blocks import BodyBlock
 from rag_pipeline.line_marks import BULLETS, CIRCLED, DASHES, STEP_WORDS, TABLE_CAPTION_WORDS
 
 ITEM_ROLES = frozenset({"procedure_step", "list_item"})
@@ -28,7 +28,7 @@ _MARKER = re.compile(
 _TABLE_CAPTION = re.compile(rf"\s*[<\[(]?\s*(?:{TABLE_CAPTION_WORDS})", re.IGNORECASE)
 
 
-def group_ends(blocks: list[Block]) -> list[int]:
+def group_ends(blocks: list[BodyBlock]) -> list[int]:
     """For each block the last position of its group; items and code without a group run on.
 
     What stands between the first and the last block of a group counts as inside it.
@@ -46,7 +46,7 @@ def group_ends(blocks: list[Block]) -> list[int]:
     return ends
 
 
-def glue(blocks: list[Block]) -> list[bool]:
+def glue(blocks: list[BodyBlock]) -> list[bool]:
     """Mark the blocks that must stay with the next one.
 
     A heading with what it heads; a warning with the step below it, or with the last step where none
@@ -78,7 +78,7 @@ def glue(blocks: list[Block]) -> list[bool]:
     return glued
 
 
-def _captioned(blocks: list[Block], caption: int, glued: list[bool]) -> int | None:
+def _captioned(blocks: list[BodyBlock], caption: int, glued: list[bool]) -> int | None:
     """Return the neighbour that a caption names: by group, then by its wording, then the nearer."""
     block = blocks[caption]
     wanted = "table" if _TABLE_CAPTION.match(block.text) else "figure"
@@ -99,7 +99,7 @@ def _captioned(blocks: list[Block], caption: int, glued: list[bool]) -> int | No
 
 
 def chunk_kinds(
-    blocks: list[Block], glued: list[bool], ends: list[int], start: int, end: int
+    blocks: list[BodyBlock], glued: list[bool], ends: list[int], start: int, end: int
 ) -> list[str]:
     """Return the chunk kind that each block of a unit (`start` to `end`, exclusive) speaks for.
 
@@ -122,7 +122,7 @@ def chunk_kinds(
     return kinds
 
 
-def _is_note(blocks: list[Block], glued: list[bool], i: int) -> bool:
+def _is_note(blocks: list[BodyBlock], glued: list[bool], i: int) -> bool:
     """Whether a block is a warning, the text below a warning's label, or a caption."""
     if blocks[i].role == "paragraph":
         return i > 0 and blocks[i - 1].role == "admonition" and glued[i - 1]
@@ -141,7 +141,7 @@ def _group_kind(roles: set[str]) -> str:
     return "text"
 
 
-def step_numbers(blocks: list[Block]) -> list[int | None]:
+def step_numbers(blocks: list[BodyBlock]) -> list[int | None]:
     """Number the steps of the highest level: by the number in the text, else by counting on."""
     steps = [block for block in blocks if block.role == "procedure_step"]
     top = min((block.list_level for block in steps), default=1)
@@ -163,7 +163,7 @@ def step_numbers(blocks: list[Block]) -> list[int | None]:
     return numbers
 
 
-def lacks_numbers(blocks: list[Block]) -> bool:
+def lacks_numbers(blocks: list[BodyBlock]) -> bool:
     """Whether no step carries a number, letter or bullet of its own, so that ours are written."""
     steps = [block for block in blocks if block.role == "procedure_step"]
     return bool(steps) and not any(_MARKER.match(block.text) for block in steps)

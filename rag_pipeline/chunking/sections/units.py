@@ -12,7 +12,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from rag_pipeline.chunking.sections import binding
-from rag_pipeline.chunking.sections.body_blocks import Block, Section
+from rag_pipeline.chunking.sections.body_blocks import BodyBlock, BodySection
 from rag_pipeline.chunking.sections.table_text import (
     cell_rows,
     lines_beside,
@@ -26,11 +26,11 @@ from rag_pipeline.text import one_line
 class Context:
     """Pieces that every part of a split unit repeats."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[UnitPiece] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Piece:
+class UnitPiece:
     """The smallest part of a unit.
 
     `kind` is the chunk kind that it speaks for, "" for headings. `joiner` separates it from what is
@@ -38,8 +38,8 @@ class Piece:
     """
 
     text: str
-    block: Block
-    section: Section
+    block: BodyBlock
+    section: BodySection
     kind: str
     joiner: str
     key: int
@@ -49,7 +49,7 @@ class Piece:
     tokens: int = 0
 
 
-Unit = list[Piece]
+Unit = list[UnitPiece]
 
 
 class UnitBuilder:
@@ -59,13 +59,13 @@ class UnitBuilder:
         self.contexts: list[Context] = []
         self._keys = itertools.count()
 
-    def units(self, section: Section) -> list[Unit]:
+    def units(self, section: BodySection) -> list[Unit]:
         """Return the units of a section, in reading order."""
         blocks = section.blocks
         glued = binding.glue(blocks)
         ends = binding.group_ends(blocks)
         units: list[Unit] = []
-        title: Piece | None = None
+        title: UnitPiece | None = None
         start = 0
         while start < len(blocks):
             last = position = start
@@ -80,12 +80,12 @@ class UnitBuilder:
 
     def _unit(
         self,
-        section: Section,
+        section: BodySection,
         start: int,
         end: int,
         glued: list[bool],
         ends: list[int],
-        title: Piece | None,
+        title: UnitPiece | None,
     ) -> Unit:
         """Build the unit of the blocks from `start` to `end` (exclusive)."""
         blocks = section.blocks[start:end]
@@ -119,12 +119,12 @@ class UnitBuilder:
             offset = stop
         return unit
 
-    def _context(self, *pieces: Piece) -> Context:
+    def _context(self, *pieces: UnitPiece) -> Context:
         context = Context(list(pieces))
         self.contexts.append(context)
         return context
 
-    def _lead(self, above: Unit, title: Piece | None, kind: str) -> Context:
+    def _lead(self, above: Unit, title: UnitPiece | None, kind: str) -> Context:
         """What the parts of a procedure or list repeat: its heading (a procedure's) and lead-in."""
         heading = next((p for p in reversed(above) if p.block.is_heading), title)
         repeated = [heading] if heading and kind == "procedure" else []
@@ -132,11 +132,11 @@ class UnitBuilder:
         return self._context(*repeated)
 
     def _text(
-        self, section: Section, block: Block, kind: str, number: int | None, numbered: bool
-    ) -> Piece:
+        self, section: BodySection, block: BodyBlock, kind: str, number: int | None, numbered: bool
+    ) -> UnitPiece:
         """Make the piece of a block that is no table; `numbered`: write the step's number."""
         if block.is_heading:
-            return Piece(one_line(block.text), block, section, "", "\n\n", next(self._keys))
+            return UnitPiece(one_line(block.text), block, section, "", "\n\n", next(self._keys))
         text = block.text
         if numbered and number is not None:
             text = f"{number}. {text}"
@@ -145,15 +145,15 @@ class UnitBuilder:
         elif block.role == "code":
             kind = "code"
         joiner = "\n" if kind in ("procedure", "list", "code") else "\n\n"
-        return Piece(text, block, section, kind, joiner, next(self._keys), step=number)
+        return UnitPiece(text, block, section, kind, joiner, next(self._keys), step=number)
 
     def _table(
         self,
-        section: Section,
-        blocks: list[Block],
-        texts: list[Piece | None],
+        section: BodySection,
+        blocks: list[BodyBlock],
+        texts: list[UnitPiece | None],
         lead: Context | None,
-        caption: Piece | None,
+        caption: UnitPiece | None,
     ) -> Unit:
         """Make the pieces of one table: header and rows of all its blocks, then what lay between.
 
@@ -165,9 +165,9 @@ class UnitBuilder:
         within = self._context(*outer)
         unit: Unit = []
 
-        def add(text: str, block: Block, context: Context) -> Piece:
+        def add(text: str, block: BodyBlock, context: Context) -> UnitPiece:
             key = next(self._keys)
-            unit.append(Piece(text, block, section, "table", "\n", key, context=context))
+            unit.append(UnitPiece(text, block, section, "table", "\n", key, context=context))
             return unit[-1]
 
         header: tuple[str, ...] | None = None
@@ -198,7 +198,9 @@ class UnitBuilder:
         return unit + between
 
 
-def _caption(texts: list[Piece | None], start: int, stop: int, glued_below: bool) -> Piece | None:
+def _caption(
+    texts: list[UnitPiece | None], start: int, stop: int, glued_below: bool
+) -> UnitPiece | None:
     """Return the caption of the table at `start` to `stop`: just above, within or just below."""
     above = texts[start - 1] if start else None
     if above and above.glued and _is_caption(above):
@@ -210,5 +212,5 @@ def _caption(texts: list[Piece | None], start: int, stop: int, glued_below: bool
     return below if _is_caption(below) else None
 
 
-def _is_caption(piece: Piece | None) -> bool:
+def _is_caption(piece: UnitPiece | None) -> bool:
     return piece is not None and piece.block.role == "caption"
