@@ -3,7 +3,8 @@
 A unit is a procedure with its heading, lead-in and warnings, a list, a table with its caption, a
 code listing, or one paragraph. A piece is a step, an item, a table row or a paragraph. A glued
 piece stays with the next one. The context of a piece is what a part that begins there must repeat:
-heading and lead-in of a procedure, lead-in of a list, caption and header row of a table.
+the heading and lead-in of a procedure, the lead-in of a list, the caption and header row of a
+table.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from rag_pipeline.text import one_line
 
 @dataclass(slots=True)
 class Context:
-    """Pieces that every part of a split unit repeats."""
+    """Pieces repeated by every part of a split unit."""
 
     pieces: list[UnitPiece] = field(default_factory=list)
 
@@ -33,8 +34,8 @@ class Context:
 class UnitPiece:
     """The smallest part of a unit.
 
-    `kind` is the chunk kind that it speaks for, "" for headings. `joiner` separates it from what is
-    above. Parts of one split piece share its `key`. `tokens` is filled in when all are counted.
+    `kind` is the chunk kind it suggests, "" for headings. `joiner` separates it from what is above.
+    Parts of a split piece share its `key`. `tokens` is filled in when all pieces are counted.
     """
 
     text: str
@@ -125,7 +126,7 @@ class UnitBuilder:
         return context
 
     def _lead(self, above: Unit, title: UnitPiece | None, kind: str) -> Context:
-        """What the parts of a procedure or list repeat: its heading (a procedure's) and lead-in."""
+        """Return what the parts of a list or procedure repeat: lead-in, a procedure's heading."""
         heading = next((p for p in reversed(above) if p.block.is_heading), title)
         repeated = [heading] if heading and kind == "procedure" else []
         repeated += [p for p in above if p.block.role == "paragraph" and p.glued]
@@ -134,7 +135,7 @@ class UnitBuilder:
     def _text(
         self, section: BodySection, block: BodyBlock, kind: str, number: int | None, numbered: bool
     ) -> UnitPiece:
-        """Make the piece of a block that is no table; `numbered`: write the step's number."""
+        """Make the piece of a block other than a table; `numbered`: write the step's number."""
         if block.is_heading:
             return UnitPiece(one_line(block.text), block, section, "", "\n\n", next(self._keys))
         text = block.text
@@ -155,10 +156,10 @@ class UnitBuilder:
         lead: Context | None,
         caption: UnitPiece | None,
     ) -> Unit:
-        """Make the pieces of one table: header and rows of all its blocks, then what lay between.
+        """Make the pieces of one table: header and rows of all its blocks, then what was between.
 
-        A table over a page break is several blocks of one group: a header repeated on the next page
-        is dropped, footnotes and captions between its parts follow after the rows.
+        A table across a page break is several blocks of one group: a header repeated on the next
+        page is dropped; footnotes and captions between its parts follow the rows.
         """
         outer = (lead.pieces if lead else []) + ([caption] if caption else [])
         above = self._context(*outer)
@@ -189,7 +190,7 @@ class UnitBuilder:
             for text in (*map(markdown_row, rows), *map(one_line, beside)):
                 add(text, block, within)
             if not unit or unit[-1].block is not block:
-                add("", block, within)  # no text of its own, but a region
+                add("", block, within)  # no text of its own, only a region
         between = [piece for piece in texts if piece]
         for piece in between:
             piece.glued = False
@@ -201,7 +202,7 @@ class UnitBuilder:
 def _caption(
     texts: list[UnitPiece | None], start: int, stop: int, glued_below: bool
 ) -> UnitPiece | None:
-    """Return the caption of the table at `start` to `stop`: just above, within or just below."""
+    """Return the caption of the table from `start` to `stop`: just above, within or just below."""
     above = texts[start - 1] if start else None
     if above and above.glued and _is_caption(above):
         return above
