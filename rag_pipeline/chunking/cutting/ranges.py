@@ -8,15 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from rag_pipeline.chunking.assemble import ChunkDraft, embedded_text, within_budget
 from rag_pipeline.chunking.chunk_trails import TRAIL_SHARE, Trails
 from rag_pipeline.chunking.cutting.body import Body, Range
-from rag_pipeline.chunking.cutting.windows import (
-    Atom,
-    Divide,
-    Room,
-    body_atoms,
-    count_atoms,
-    fit_atoms,
-    glue_atoms,
-)
+from rag_pipeline.chunking.cutting.splitting import Fragment, split_texts
+from rag_pipeline.chunking.cutting.windows import Atom, Room
 from rag_pipeline.chunking.parents import add_parents
 from rag_pipeline.chunking.task import Task, TokenCounter
 from rag_pipeline.frames import SECTION
@@ -64,15 +57,36 @@ class BodyCutter:
         """Count the text of each range as part of a longer one."""
         return self.counter.parts([self.body.text[r.start : r.end].strip() for r in ranges])
 
-    def glued_atoms(self, divide: Divide | None, room: Room) -> list[Atom]:
-        """Return the counted atoms of the body, headings joined to what follows."""
-        atoms = body_atoms(self.body, divide)
-        count_atoms(atoms, self.body, self.counter)
-        return glue_atoms(atoms, room)
+    def counted(self, atoms: list[Atom]) -> list[Atom]:
+        """Count all atoms in one call, equal texts once, each with what joins it to the next."""
+        texts = [self.body.text[atom.start : atom.end] for atom in atoms]
+        unique = list(dict.fromkeys(text.strip() for text in texts))
+        counts = dict(zip(unique, self.counter.parts(unique), strict=True))
+        for atom, text in zip(atoms, texts, strict=True):
+            join = self.counter.newline if text.endswith("\n") else self.counter.space
+            atom.tokens = counts[text.strip()] + join
+        return atoms
 
     def fitted(self, atoms: Sequence[Atom], room: Room) -> list[Atom]:
-        """Split the atoms above their room."""
-        return fit_atoms(atoms, self.body, room, self.counter, self.task.language)
+        """Split the atoms above their room: code into lines, the rest into sentences and words."""
+        long = [atom for atom in atoms if atom.tokens > room(atom.section)]
+        texts = [self.body.text[atom.start : atom.end] for atom in long]
+        split = split_texts(
+            [Fragment(text, a.tokens, a.is_code) for a, text in zip(long, texts, strict=True)],
+            [room(atom.section) for atom in long],
+            self.counter,
+            self.task.language,
+        )
+        parts: dict[int, list[Atom]] = {id(atom): [] for atom in long}
+        for atom, fragments in zip(long, split, strict=True):
+            start = atom.start
+            for part in fragments:
+                end, opens = start + len(part.text), atom.opens and start == atom.start
+                parts[id(atom)].append(
+                    Atom(start, end, atom.section, part.tokens, opens, is_code=atom.is_code)
+                )
+                start = end
+        return [part for atom in atoms for part in parts.get(id(atom), [atom])]
 
     def joined(self, ranges: list[Range]) -> list[Range]:
         """Join ranges below `min_tokens` to a neighbour in their major section, if both fit."""

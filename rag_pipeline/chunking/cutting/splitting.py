@@ -50,33 +50,30 @@ def split_texts(
             return fragment.text.splitlines(keepends=True)
         return sentences(fragment.text, language)
 
-    fragments = [[text] for text in texts]
+    pending = list(enumerate(texts))
     for into_words in (False, True):
-        long = [
-            (number, fragment)
-            for number, found in enumerate(fragments)
-            for fragment in found
+        parts = {
+            i: step(fragment, into_words)
+            for i, (number, fragment) in enumerate(pending)
             if fragment.tokens > limits[number]
-        ]
-        parts = [step(fragment, into_words) for _, fragment in long]
-        counts = iter(counter.parts([part.strip() for found in parts for part in found]))
-        split: dict[int, list[Fragment]] = {}
-        for (number, fragment), found in zip(long, parts, strict=True):
-            counted = [
-                Fragment(part, next(counts) + counter.space, fragment.by_line) for part in found
-            ]
-            _spread(counted, fragment)
-            if into_words:
-                counted = _join(counted, limits[number])
-            split[id(fragment)] = counted
-        fragments = [
-            [part for fragment in found for part in split.get(id(fragment), [fragment])]
-            for found in fragments
-        ]
-    return [
-        [part for fragment in found for part in _split_characters(fragment, limit, counter)]
-        for found, limit in zip(fragments, limits, strict=True)
-    ]
+        }
+        counts = iter(counter.parts([part.strip() for found in parts.values() for part in found]))
+        divided: list[tuple[int, Fragment]] = []
+        for i, (number, fragment) in enumerate(pending):
+            found = [fragment]
+            if i in parts:
+                found = [
+                    Fragment(part, next(counts) + counter.space, fragment.by_line)
+                    for part in parts[i]
+                ]
+                _spread(found, fragment)
+                found = _join(found, limits[number]) if into_words else found
+            divided += [(number, part) for part in found]
+        pending = divided
+    fragments: list[list[Fragment]] = [[] for _ in texts]
+    for number, fragment in pending:
+        fragments[number] += _split_characters(fragment, limits[number], counter)
+    return fragments
 
 
 def _spread(parts: list[Fragment], whole: Fragment) -> None:

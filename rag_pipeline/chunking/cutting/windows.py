@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag_pipeline.chunking.cutting.body import Body, Range
-from rag_pipeline.chunking.cutting.splitting import Fragment, split_texts, words
-from rag_pipeline.chunking.task import TokenCounter
+from rag_pipeline.chunking.cutting.splitting import words
 
 Room = Callable[[int], int]
 """Tokens available for the content of a chunk that begins in this section."""
@@ -75,41 +74,6 @@ def word_atoms(body: Body) -> list[Atom]:
         Atom(end - len(word), end, body.section_at(end - len(word)))
         for word, end in zip(found, ends, strict=True)
     ]
-
-
-def count_atoms(atoms: Sequence[Atom], body: Body, counter: TokenCounter) -> None:
-    """Count all atoms in one call, equal texts once, each with what joins it to the next."""
-    texts = [body.text[atom.start : atom.end] for atom in atoms]
-    unique = list(dict.fromkeys(text.strip() for text in texts))
-    counts = dict(zip(unique, counter.parts(unique), strict=True))
-    for atom, text in zip(atoms, texts, strict=True):
-        join = counter.newline if text.endswith("\n") else counter.space
-        atom.tokens = counts[text.strip()] + join
-
-
-def fit_atoms(
-    atoms: Sequence[Atom], body: Body, room: Room, counter: TokenCounter, language: str
-) -> list[Atom]:
-    """Split the atoms above their room: code into lines, the rest into sentences, then words."""
-    long = [atom for atom in atoms if atom.tokens > room(atom.section)]
-    found = split_texts(
-        [Fragment(body.text[a.start : a.end], a.tokens, by_line=a.is_code) for a in long],
-        [room(atom.section) for atom in long],
-        counter,
-        language,
-    )
-    parts: dict[int, list[Atom]] = {}
-    for atom, fragments in zip(long, found, strict=True):
-        start = atom.start
-        parts[id(atom)] = []
-        for fragment in fragments:
-            end = start + len(fragment.text)
-            opens = atom.opens and start == atom.start
-            parts[id(atom)].append(
-                Atom(start, end, atom.section, fragment.tokens, opens, is_code=atom.is_code)
-            )
-            start = end
-    return [part for atom in atoms for part in parts.get(id(atom), [atom])]
 
 
 def glue_atoms(atoms: Sequence[Atom], room: Room) -> list[Atom]:

@@ -9,8 +9,8 @@ from semantic_text_splitter import CodeSplitter
 
 from rag_pipeline.chunking.assemble import ChunkDraft
 from rag_pipeline.chunking.cutting.body import BodyPassage, Range
-from rag_pipeline.chunking.cutting.ranges import BodyCutter
-from rag_pipeline.chunking.cutting.windows import Atom, pack
+from rag_pipeline.chunking.cutting.ranges import BodyCutter, TrailOf
+from rag_pipeline.chunking.cutting.windows import Atom, body_atoms, glue_atoms, pack
 from rag_pipeline.chunking.strategies.grammars import definitions, grammar, known_language
 from rag_pipeline.chunking.task import Task
 from rag_pipeline.frames import FURNITURE_ROLES, TRAIL_SEPARATOR
@@ -50,7 +50,7 @@ def chunk_code(task: Task) -> list[ChunkDraft]:
     languages = {p.start: language for p in cutter.body.passages if (language := _language(p))}
     split: list[Atom] = []
     apart = False
-    for atom in cutter.glued_atoms(None, room):
+    for atom in glue_atoms(cutter.counted(body_atoms(cutter.body, None)), room):
         language = languages.get(atom.start)
         if language and atom.tokens > room(atom.section):
             parts = _split(atom, language, cutter, room(atom.section))
@@ -61,33 +61,30 @@ def chunk_code(task: Task) -> list[ChunkDraft]:
             split.append(atom)
             apart = False
     ranges = pack(cutter.fitted(split, room), room)
-    names = _Names(cutter, languages)
-    return cutter.chunks(ranges, trail_of=names.trail)
+    return cutter.chunks(ranges, trail_of=_names_around(cutter, languages))
 
 
-class _Names:
-    """The definitions around ranges of code, by name."""
+def _names_around(cutter: BodyCutter, languages: dict[int, str]) -> TrailOf:
+    """Return the function that adds to a trail the innermost definition around a range of code.
 
-    def __init__(self, cutter: BodyCutter, languages: dict[int, str]) -> None:
-        self._body = cutter.body
-        self._definitions = []
-        for passage in cutter.body.passages:
-            if language := languages.get(passage.start):
-                text = cutter.body.text[passage.start : passage.end]
-                self._definitions += [
-                    (passage.start + found.start, passage.start + found.end, found.path)
-                    for found in definitions(text, language)
-                ]
+    `languages`: by the offset at which a passage of code begins.
+    """
+    text = cutter.body.text
+    found = [
+        (passage.start + part.start, passage.start + part.end, part.path)
+        for passage in cutter.body.passages
+        if (language := languages.get(passage.start))
+        for part in definitions(text[passage.start : passage.end], language)
+    ]
 
-    def trail(self, found: Range, trail: str) -> str | None:
-        """Return the trail extended by the innermost definition around the range, if any."""
-        text = self._body.text[found.start : found.end]
-        start, end = found.start + len(text) - len(text.lstrip()), found.start + len(text.rstrip())
-        around = [path for first, last, path in self._definitions if first <= start and end <= last]
-        if not around:
-            return None
-        path = max(around, key=len)
-        return TRAIL_SEPARATOR.join([trail, *path] if trail else path)
+    def trail_of(part: Range, trail: str) -> str | None:
+        code = text[part.start : part.end]
+        start, end = part.start + len(code) - len(code.lstrip()), part.start + len(code.rstrip())
+        around = [path for first, last, path in found if first <= start and end <= last]
+        path = max(around, key=len, default=())
+        return TRAIL_SEPARATOR.join([trail, *path] if trail else path) if path else None
+
+    return trail_of
 
 
 def _split(atom: Atom, language: str, cutter: BodyCutter, room: int) -> list[Atom]:

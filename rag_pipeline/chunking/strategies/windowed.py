@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from rag_pipeline.chunking.assemble import ChunkDraft
 from rag_pipeline.chunking.cutting.ranges import BodyCutter
-from rag_pipeline.chunking.cutting.windows import Atom, count_atoms, pack, pack_even, word_atoms
+from rag_pipeline.chunking.cutting.windows import (
+    Atom,
+    body_atoms,
+    glue_atoms,
+    pack,
+    pack_even,
+    word_atoms,
+)
 from rag_pipeline.chunking.task import Task
 from rag_pipeline.sentence_borders import sentence_starts
 
@@ -15,10 +22,8 @@ def chunk_fixed_size(task: Task) -> list[ChunkDraft]:
     Each repeats the last `overlap_tokens` of the one before. No parents: windows ignore sections.
     """
     cutter = BodyCutter(task)
-    atoms = word_atoms(cutter.body)
-    count_atoms(atoms, cutter.body, cutter.counter)
-    ranges = pack(cutter.fitted(atoms, cutter.room), cutter.room, cutter.overlap)
-    return cutter.chunks(ranges, parents=False)
+    atoms = cutter.fitted(cutter.counted(word_atoms(cutter.body)), cutter.room)
+    return cutter.chunks(pack(atoms, cutter.room, cutter.overlap), parents=False)
 
 
 def chunk_sentence(task: Task) -> list[ChunkDraft]:
@@ -40,12 +45,13 @@ def chunk_paragraph(task: Task) -> list[ChunkDraft]:
     A heading stays with what follows. A paragraph is cut only if it is above the budget.
     """
     cutter = BodyCutter(task)
-    atoms = cutter.fitted(cutter.glued_atoms(None, cutter.room), cutter.room)
+    atoms = glue_atoms(cutter.counted(body_atoms(cutter.body, None)), cutter.room)
+    atoms = cutter.fitted(atoms, cutter.room)
     return cutter.chunks(cutter.joined(pack(atoms, cutter.room)))
 
 
 def sentence_atoms(cutter: BodyCutter) -> list[Atom]:
     """Return the sentences of the body, counted, headings joined to the first below them."""
     language = cutter.task.language
-    atoms = cutter.glued_atoms(lambda text: sentence_starts(text, language), cutter.room)
-    return cutter.fitted(atoms, cutter.room)
+    atoms = body_atoms(cutter.body, lambda text: sentence_starts(text, language))
+    return cutter.fitted(glue_atoms(cutter.counted(atoms), cutter.room), cutter.room)
