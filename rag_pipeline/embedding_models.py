@@ -1,8 +1,8 @@
 """Facts about embedding models: dimensions, limits, vocabulary, prefixes.
 
-The facts are in `embedding_models.toml`. A model that is not listed can be used as well if its
-dimensions are set. `Settings` resolves the model and the dimensions with this table, so that every
-reader of `settings.embedding` sees the same values.
+The facts are in `embedding_models.toml`. Unlisted models can be used too if their dimensions are
+set. `Settings` resolves the model and dimensions with this table, so that every reader of
+`settings.embedding` sees the same values.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from rag_pipeline.errors import SettingsError
 
 Provider = Literal["local", "openai", "voyage", "vertex", "ollama"]
 Vocabulary = Literal["own", "cl100k_base", "voyage3_base", "sentencepiece", "wordpiece"]
-"""How tokens are counted: by the model itself, by a vocabulary, or by an estimate for its kind."""
+"""How tokens are counted: by the model itself, by a vocabulary, or by an estimate."""
 
 INDEXABLE_DIMENSIONS = 4_000
-"""The most that pgvector's HNSW index takes, as `halfvec`."""
+"""The limit of pgvector's HNSW index for `halfvec`."""
 GRAPH_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
 """The files in the folder that `embedding.model_path` names."""
 
@@ -35,16 +35,16 @@ class EmbeddingModel:
     provider: Provider
     name: str
     dimensions: int
-    """Length of a vector unless another one is asked for."""
+    """Default length of a vector."""
     max_tokens: int
-    """Tokens of one text, or of one group if the model is contextual."""
+    """Limit for one text, or for one group if the model is contextual."""
     vocabulary: Vocabulary
     items_per_request: int
     tokens_per_request: int
     smallest: int | None = None
-    """The smallest length to which the model can shorten its vectors; None = it cannot."""
+    """Smallest length to which the model can shorten its vectors; None if it cannot."""
     sizes: tuple[int, ...] = ()
-    """The lengths the model offers, if there are only a few."""
+    """Lengths the model offers, if only a few."""
     contextual: bool = False
     document_prefix: str = ""
     query_prefix: str = ""
@@ -59,7 +59,7 @@ class EmbeddingModel:
 
     @property
     def sizes_shown(self) -> str:
-        """The lengths the model offers, in words."""
+        """Lengths the model offers, for messages."""
         if self.sizes:
             return ", ".join(map(str, self.sizes))
         if self.smallest is not None:
@@ -80,9 +80,9 @@ _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 MODELS = tuple(_read_table())
 """The listed models, grouped by provider."""
 _BY_NAME = {(model.provider, model.name): model for model in MODELS}
-# Safe for any server; unlisted models of Voyage are treated like its listed ones.
+# Safe for any server; unlisted Voyage models are treated like listed ones.
 _UNLISTED_MAX_TOKENS, _UNLISTED_ITEMS = 512, 64
-# Shut down in 2025, with the successors that Google names.
+# Shut down in 2025, with the successors named by Google.
 _RETIRED = {
     "textembedding-gecko-multilingual": "text-multilingual-embedding-002",
     "textembedding-gecko": "text-embedding-005",
@@ -91,7 +91,7 @@ _CHAPTER = "see docs/models.md"
 
 
 def api_name(model: str) -> str:
-    """Return the name that the provider knows, without the hash of a variant of your own.
+    """Return the provider's name of a model, without the hash of a local variant.
 
     >>> api_name("all-minilm#1f0c3a55")
     'all-minilm'
@@ -100,10 +100,10 @@ def api_name(model: str) -> str:
 
 
 def find_model(provider: Provider, name: str, dimensions: int = 0) -> EmbeddingModel | None:
-    """Return the facts of a model, or safe assumptions about one that is not listed.
+    """Return the facts of a model, or safe assumptions about an unlisted one.
 
-    None if it is not listed and its `dimensions` are not given (0). A tag after a colon is ignored
-    if only the name is listed: `nomic-embed-text:v1.5`.
+    None if it is unlisted and its `dimensions` are not given (0). A tag after a colon is ignored if
+    only the name is listed: `nomic-embed-text:v1.5`.
     """
     name = api_name(name)
     for candidate in (name, name.partition(":")[0]):
@@ -139,12 +139,11 @@ def resolve_model(
     document_prefix: str | None = None,
     max_tokens: int = 0,
 ) -> tuple[str, int]:
-    """Return the full name and the dimensions that the settings mean; "" and 0 mean the default.
+    """Return a model's full name and dimensions; "" and 0 in the settings mean the default.
 
-    A model from your own files, or with your own prefix or limit, gives different vectors: a hash
-    of these is appended to its name after a `#`, so that the vectors never mix. Raises
-    `SettingsError` for a model that was shut down, dimensions that it does not offer, and
-    dimensions that cannot be indexed.
+    A model from local files, or with a custom prefix or limit, gives different vectors: a hash of
+    these is appended to its name after a `#`, so that vectors never mix. Raises `SettingsError` for
+    a model that was shut down, dimensions it does not offer, and dimensions that cannot be indexed.
     """
     if model_path is not None:
         if provider != "local":

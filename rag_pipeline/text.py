@@ -1,4 +1,4 @@
-"""Text functions that every stage relies on: cleaning, white space, the language."""
+"""Text functions for every stage: cleaning, white space, the language."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 import unicodedata
 from collections import Counter
 
-# NUL is refused by Postgres; the other controls (but tab and newline) carry no text.
+# Postgres rejects NUL; the other controls (except tab and newline) carry no text.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-# Zero-width and bidirectional marks that PDFs scatter inside words. The soft hyphen stays: line
-# joining needs it.
+# Zero-width and bidirectional marks that PDFs scatter inside words. The soft hyphen is kept:
+# joining lines needs it.
 _INVISIBLE = re.compile(r"[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 _LIGATURES = {
@@ -25,10 +25,10 @@ _LIGATURES = {
 
 
 def clean_text(text: str) -> str:
-    r"""Remove what no client or Postgres can carry, and normalise what means the same.
+    r"""Remove what clients or Postgres cannot carry, and normalise equivalent characters.
 
-    Controls (NUL included), lone surrogates and invisible marks go; ligatures become letters;
-    no-break and ideographic spaces become spaces; newlines become `\n`; the result is in NFC.
+    Controls (NUL included) and invisible marks are removed, lone surrogates replaced; ligatures
+    become letters, no-break and ideographic spaces become spaces, newlines `\n`; the result is NFC.
 
     >>> clean_text("of\ufb01ce\x00 A\u00a0B")
     'office A B'
@@ -41,7 +41,7 @@ def clean_text(text: str) -> str:
 
 
 def storable(text: str) -> str:
-    r"""Return a text that Postgres can take: NUL and lone surrogates become U+FFFD.
+    r"""Return a text that Postgres accepts: NUL and lone surrogates become U+FFFD.
 
     >>> storable("a\x00b") == "a\ufffdb"
     True
@@ -59,58 +59,80 @@ def one_line(text: str) -> str:
 
 
 def detect_language(text: str) -> str:
-    """Guess the language of a document: an ISO 639-1 code, `und` if unknown.
+    """Guess the language of a text: an ISO 639-1 code, `und` if unknown.
 
-    Scripts decide for Korean, Japanese, Chinese, Russian, Greek, Arabic, Hebrew and Thai; stop
-    words for languages in Latin script. Looks at the first 20,000 characters.
+    Scripts decide for Korean, Japanese, Chinese, Russian, Greek, Arabic, Hebrew and Thai; function
+    words for languages in Latin script, where a word of several languages counts less for each.
+    Reads the first 20,000 characters.
+
+    >>> detect_language("Which checksum files verify a download?"), detect_language("XJ-900")
+    ('en', 'und')
     """
     sample = text[:20_000]
     letters = {one: count for one, count in Counter(sample).items() if one.isalpha()}
     total = sum(letters.values())
     if not total:
         return "und"
-    share = {
-        name: sum(count for one, count in letters.items() if low <= ord(one) <= high) / total
-        for name, low, high in _SCRIPTS
-    }
-    if share["kana"] > 0.05:
-        return "ja"
-    if share["hangul"] > 0.1:
-        return "ko"
-    if share["han"] > 0.1:
-        return "zh"
-    for name, language in _SCRIPT_LANGUAGES.items():
-        if share[name] > 0.3:
+    for low, high, least, language in _SCRIPTS:
+        share = sum(count for one, count in letters.items() if low <= one <= high) / total
+        if share > least:
             return language
     words = re.findall(r"[^\W\d_]+", sample.lower())
-    scores = {
-        language: sum(word in stop_words for word in words)
-        for language, stop_words in _STOP_WORDS.items()
-    }
+    scores = {"und": 0.0}
+    for word in words:
+        for language in _LANGUAGES_OF.get(word, ()):
+            scores[language] = scores.get(language, 0.0) + 1 / len(_LANGUAGES_OF[word])
     best = max(scores, key=lambda language: scores[language])
-    return best if scores[best] >= max(2, len(words) // 50) else "und"
+    return best if scores[best] >= max(_LEAST_SCORE, len(words) / 20) else "und"
 
 
+_LEAST_SCORE = 0.9
+"""One word of a single language, or several shared ones."""
 _SCRIPTS = (
-    ("kana", 0x3040, 0x30FF),
-    ("hangul", 0xAC00, 0xD7A3),
-    ("han", 0x4E00, 0x9FFF),
-    ("cyrillic", 0x0400, 0x04FF),
-    ("greek", 0x0370, 0x03FF),
-    ("arabic", 0x0600, 0x06FF),
-    ("hebrew", 0x0590, 0x05FF),
-    ("thai", 0x0E00, 0x0E7F),
+    # Japanese first: it uses Chinese characters as well.
+    ("\u3040", "\u30ff", 0.05, "ja"),
+    ("\uac00", "\ud7a3", 0.1, "ko"),
+    ("\u4e00", "\u9fff", 0.1, "zh"),
+    ("\u0400", "\u04ff", 0.3, "ru"),
+    ("\u0370", "\u03ff", 0.3, "el"),
+    ("\u0600", "\u06ff", 0.3, "ar"),
+    ("\u0590", "\u05ff", 0.3, "he"),
+    ("\u0e00", "\u0e7f", 0.3, "th"),
 )
-_SCRIPT_LANGUAGES = {"cyrillic": "ru", "greek": "el", "arabic": "ar", "hebrew": "he", "thai": "th"}
-_STOP_WORDS = {
-    "en": frozenset("the of and to in is that for with are this be on as by or from".split()),
-    "de": frozenset("der die das und ist nicht ein eine mit für auf den von zu dem sie".split()),
-    "fr": frozenset("le la les des et est une dans pour que pas avec sur du au ce".split()),
-    "es": frozenset("el los las que en una por con para del se como más su al".split()),
-    "it": frozenset("il lo gli che di una per con non sono della del nel alla".split()),
-    "pt": frozenset("os as que em uma para com não do da dos por mais na no".split()),
-    "nl": frozenset("de het een en van is niet met voor op zijn dat aan te".split()),
-    "sv": frozenset("och att det som en på är av för med till den inte".split()),
-    "da": frozenset("og at det som en på er af for med til den ikke".split()),
-    "fi": frozenset("ja on ei se että joka ovat oli kun mutta tai".split()),
+"""First and last character, least share of the letters, language."""
+_FUNCTION_WORDS = {
+    "en": "the of and to in is that for with are this be on as by or from an at it its if not "
+    "no but can will should must may do does did was were has have had been than then "
+    "when what which who whom where why how much many there their they you your all any "
+    "each into about between after before only also more most such other under over up "
+    "out per using used",
+    "de": "der die das und ist nicht ein eine mit für auf den von zu dem sie im des sich werden "
+    "wird bei oder auch als an es wie was wer wo wann warum welche welcher welches kann "
+    "können muss müssen sind hat haben einen einer eines nach aus zum zur durch wenn nur "
+    "über vor ihr ihre kein keine wurde noch sowie bis in",
+    "fr": "le la les des et est une dans pour que pas avec sur du au ce un en de qui quel "
+    "quelle quels quelles comment où quand pourquoi combien sont par plus ou il elle ne "
+    "se aux cette ces vous votre vos être avoir peut doit lors sans si leur leurs",
+    "es": "el los las que en una por con para del se como más su al la de un es no si lo qué "
+    "cuál cuáles cómo dónde cuándo cuánto cuántos quién son está este esta estos puede "
+    "debe sin sobre entre sus ser hay cuando usted",
+    "it": "il lo gli che di una per con non sono della del nel alla la le un in si da al dei "
+    "delle dal come cosa quale quali dove quando quanto perché chi questo questa può deve "
+    "essere nella dalla sul sulla più se",
+    "pt": "os as que em uma para com não do da dos por mais na no de um ou se ao das qual quais "
+    "como onde quando quanto quem são está este esta pode deve ser pelo pela nos nas sem "
+    "sobre seu sua você",
+    "nl": "de het een en van is niet met voor op zijn dat aan te in of door deze dit wordt "
+    "worden kan moet welke wat wie waar hoe hoeveel wanneer waarom naar bij uit om als "
+    "ook er uw geen",
+    "sv": "och att det som en på är av för med till den inte ett om kan ska har de vid eller "
+    "från vad vilken vilka hur när var varför denna detta måste",
+    "da": "og at det som en på er af for med til den ikke et om kan skal har de ved eller fra "
+    "hvad hvilken hvilke hvordan hvor hvornår hvorfor denne dette må",
+    "fi": "ja on ei se että joka ovat oli kun mutta tai mikä mitä missä miten milloin miksi "
+    "kuka kuinka tämä voi sekä jos ole niin vain myös",
 }
+_LANGUAGES_OF: dict[str, list[str]] = {}
+for _language, _words in _FUNCTION_WORDS.items():
+    for _word in set(_words.split()):
+        _LANGUAGES_OF.setdefault(_word, []).append(_language)

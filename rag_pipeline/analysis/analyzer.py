@@ -1,12 +1,12 @@
 """The analyser: text to lexemes with positions, one for documents and queries alike.
 
-The design that keeps queries independent of language detection, which five words do not allow: a
-document is indexed under the exact form of each word *and* its stem by the document's language; a
-query is expanded by every language present in the corpus. So `filters` finds `filter` in
-an English document whether or not the query was recognised as English, and finds `filters` in any
-document. A stem by a language that a document is not in is a word that hardly any document has.
-The exact form weighs more than the stem: together they count as one word, and a document with the
-very word comes first (`expansion` has the measurements).
+Queries do not depend on language detection, which is unreliable on five words: a document is
+indexed under the exact form of each word *and* its stem in the document's language, and a query is
+expanded by every language in the corpus. So `filters` finds `filter` in an English document whether
+or not the query was recognised as English, and `filters` in any document. A stem in the wrong
+language is a word that hardly any document contains. The exact form weighs more than the stem:
+together they count as one word, and documents with the exact word rank first (measurements in
+`expansion`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rag_pipeline.analysis.expansion import (
-    Expansion,
-    Form,
+    TokenForms,
     expand_hangul,
     expand_unspaced,
     expand_word,
@@ -25,20 +24,20 @@ from rag_pipeline.analysis.text_tokens import normalize, tokenize
 
 ANALYSIS_VERSION = "1"
 """Part of the fingerprint of stored search vectors: raised whenever the same text would give
-other lexemes. Names of files have none: a migration then sets `source.name_lexemes` to NULL."""
+other lexemes. File names have none: a migration must set `source.name_lexemes` to NULL."""
 
 Lexemes = list[tuple[str, int]]
 """Lexemes and their positions, from 1; lexemes that stand for the same word share a position."""
 
 _CACHED_TOKENS = 100_000
 _CACHED_LENGTH = 64
-_caches: dict[str, dict[str, Expansion]] = {}
+_caches: dict[str, dict[str, TokenForms]] = {}
 
 
 def analyze(text: str, language: str) -> Lexemes:
     """Return the lexemes of `text`, a document in `language` (ISO 639-1, or `und`: no stems).
 
-    Any text is allowed; never raises. Stop words are lexemes like others, so that phrases work.
+    Accepts any text; never raises. Stop words are lexemes too, so that phrases work.
     """
     lexemes: Lexemes = []
     append = lexemes.append
@@ -51,26 +50,21 @@ def analyze(text: str, language: str) -> Lexemes:
 
 
 def count_positions(text: str, language: str) -> int:
-    """Return how many positions `text` takes: what follows it begins at the next one."""
+    """Return how many positions `text` takes; what follows begins at the next one."""
     return sum(span for _, span in _expansions(text, language))
-
-
-def analyze_batch(texts: Sequence[str], language: str) -> list[Lexemes]:
-    """Return `analyze` of each text, in order."""
-    return [analyze(text, language) for text in texts]
 
 
 def query_weights(query: str, languages: Sequence[str]) -> dict[str, float]:
     """Return the lexemes to search for, in the query's order, each with its weight in 0..1.
 
-    A weight multiplies the lexeme's inverse document frequency: it says how much of the word the
-    lexeme stands for. `languages` are those of the documents searched; the query's own need not be
-    known.
+    A weight multiplies the lexeme's inverse document frequency: the share of the word that the
+    lexeme represents. `languages` are those of the documents searched; the query's own language
+    need not be known.
     """
     stemming = dict.fromkeys(language for language in languages if has_stemmer(language))
     weights: dict[str, float] = {}
     for language in stemming or ("und",):
-        for form in _forms(query, language):
+        for form in (f for found in _expansions(query, language) for f in found.forms):
             if form.weight > weights.get(form.lexeme, 0.0):
                 weights[form.lexeme] = form.weight
     return weights
@@ -81,12 +75,7 @@ def query_lexemes(query: str, languages: Sequence[str]) -> list[str]:
     return list(query_weights(query, languages))
 
 
-def _forms(text: str, language: str) -> Iterator[Form]:
-    for expansion in _expansions(text, language):
-        yield from expansion.forms
-
-
-def _expansions(text: str, language: str) -> Iterator[Expansion]:
+def _expansions(text: str, language: str) -> Iterator[TokenForms]:
     cache = _cache(language)
     expand = _expander(language)
     for token, kind in tokenize(normalize(text)):
@@ -98,8 +87,8 @@ def _expansions(text: str, language: str) -> Iterator[Expansion]:
         yield expansion
 
 
-def _cache(language: str) -> dict[str, Expansion]:
-    """Expansions of tokens seen: words repeat, so that most are looked up."""
+def _cache(language: str) -> dict[str, TokenForms]:
+    """Return the expansions of the tokens seen so far: most words are repeated."""
     key = language if has_stemmer(language) else "und"
     cache = _caches.setdefault(key, {})
     if len(cache) >= _CACHED_TOKENS:
@@ -107,10 +96,10 @@ def _cache(language: str) -> dict[str, Expansion]:
     return cache
 
 
-def _expander(language: str) -> Callable[[str, str | None], Expansion]:
+def _expander(language: str) -> Callable[[str, str | None], TokenForms]:
     stem = stemmer(language)
 
-    def expand(token: str, kind: str | None) -> Expansion:
+    def expand(token: str, kind: str | None) -> TokenForms:
         if kind == "hangul":
             return expand_hangul(token)
         if kind == "unspaced":

@@ -1,21 +1,21 @@
-"""A token to its lexemes: the forms under which it is found, at which offsets.
+"""A token to its lexemes: the forms under which it is found, and their offsets.
 
-Every form is found by the same form in a query, so whatever a user copies out of a
-document, in whole or by a word or segment of it, finds that document:
+A form is found by the same form in a query, so whatever a user copies from a document, whole or
+only a word or segment of it, finds that document:
 
 - words: the exact form (accents folded) and, where it differs, the stem;
 - part numbers, error codes, versions, paths: the whole, its parts between slashes, and its
   segments. `DS-7604NI-E1/4P/A` gives itself, `ds-7604ni-e1` and `ds`, `7604ni`, `e1`, `4p`, `a` at
-  consecutive positions, so that phrases work; at the position of a segment of letters
-  and digits also its parts of two characters or more (`7604`, `ni`). Hyphenated ones are also
-  found without the hyphen;
+  consecutive positions, so that phrases work; and at the position of a segment of letters and
+  digits, its parts of two characters or more (`7604`, `ni`). Hyphenated ones are also found without
+  the hyphen;
 - quantities: the whole, the number and the unit: `25n·m` gives itself, `25`, `nm`;
 - Hangul words: their syllable bigrams, so that `번역` and `번역을` find each other; a word of one
   syllable with a particle (`물을`) also that syllable (`물`);
 - scripts without spaces: bigrams, and single Han characters, which are often words.
 
-Each form has a weight, which counts in queries only: how much it says about the word, where 1 is
-the word itself. Measured by BM25 over pages (recall@5 / MRR), all forms equal → weighted: an
+Each form has a weight, used in queries only: how much it says about the word, where 1 is the word
+itself. Measured by BM25 over pages (recall@5 / MRR), all forms equal → weighted: an
 English guide .964/.759 → 1.000/.801, its Korean sister .964/.835 → .964/.862, Korean reports
 .982/.907 → .982/.920, product manuals .972/.845 → .983/.862.
 """
@@ -31,7 +31,7 @@ from rag_pipeline.analysis.stemming import fold_accents
 from rag_pipeline.analysis.text_tokens import CONNECTORS, HAN
 
 MAX_LEXEME_CHARACTERS = 255
-"""A longer lexeme keeps its beginning and a hash of the rest: Postgres takes 2,046 bytes, and its
+"""Longer lexemes keep their beginning and a hash of the whole: Postgres allows 2,046 bytes, its
 B-tree indexes about 2,700."""
 _KEPT_CHARACTERS = 200
 
@@ -76,7 +76,7 @@ STEM_WEIGHT = 0.3
 JOINED_WEIGHT = 0.5
 """Weight of a compound without its hyphens."""
 PART_WEIGHT = 0.3
-"""Weight of the letters or digits alone of a segment that has both."""
+"""Weight of the letters or the digits of a segment that has both."""
 TAIL_WEIGHT = 0.3
 """Weight of Hangul bigrams that reach into a particle, an ending or a question word."""
 
@@ -91,44 +91,44 @@ class Form(NamedTuple):
     """Share in a query's score, 0..1; 0 = for documents only."""
 
 
-class Expansion(NamedTuple):
+class TokenForms(NamedTuple):
     """The forms of a token, and the positions it takes."""
 
     forms: tuple[Form, ...]
     span: int
 
 
-def expand_hangul(word: str) -> Expansion:
+def expand_hangul(word: str) -> TokenForms:
     """Return the bigrams of a Hangul word; one syllable stands for itself."""
     core = _core_length(word)
     if len(word) == 1:
-        return Expansion((Form(word, 0, 1.0 if core else TAIL_WEIGHT),), 1)
+        return TokenForms((Form(word, 0, 1.0 if core else TAIL_WEIGHT),), 1)
     forms = [
         Form(word[i : i + 2], i, 1.0 if i + 2 <= core else TAIL_WEIGHT)
         for i in range(len(word) - 1)
     ]
     if word[1:] in PARTICLES:
         forms.append(Form(word[0], 0, 1.0))
-    return Expansion(tuple(forms), len(word) - 1)
+    return TokenForms(tuple(forms), len(word) - 1)
 
 
-def expand_unspaced(run: str) -> Expansion:
+def expand_unspaced(run: str) -> TokenForms:
     """Return the bigrams of a run of Han, Kana, Thai …, and its single Han characters."""
     if len(run) == 1:
-        return Expansion((Form(run, 0, 1.0),), 1)
+        return TokenForms((Form(run, 0, 1.0),), 1)
     forms = [Form(run[i : i + 2], i, 1.0) for i in range(len(run) - 1)]
     forms += [Form(character, i, 0.0) for i, character in enumerate(run) if _HAN.match(character)]
-    # The last character lies at the position after the last bigram's.
-    return Expansion(tuple(forms), len(run))
+    # The last character is at the position after the last bigram's.
+    return TokenForms(tuple(forms), len(run))
 
 
-def expand_word(token: str, stem: Callable[[str], str] | None) -> Expansion:
+def expand_word(token: str, stem: Callable[[str], str] | None) -> TokenForms:
     """Return the forms of a word, code, version or quantity (see the module's docstring)."""
     if token.isalpha():
-        return Expansion(tuple(_word_forms(token, 0, stem)), 1)
+        return TokenForms(tuple(_word_forms(token, 0, stem)), 1)
     token = token.removesuffix("'s")
     if token.startswith("°"):
-        return Expansion((Form(fold_accents(token), 0, 1.0),), 1)
+        return TokenForms((Form(fold_accents(token), 0, 1.0),), 1)
     quantity = _QUANTITY.fullmatch(token)
     if quantity and quantity[2].replace("·", "") in _UNITS:
         return _expand_quantity(quantity[1], quantity[2], stem)
@@ -150,11 +150,11 @@ def expand_word(token: str, stem: Callable[[str], str] | None) -> Expansion:
             offset += 1
     if offset > 1:
         forms += _compound_forms(bare, 0)
-    return Expansion(_distinct(forms), max(1, offset))
+    return TokenForms(_distinct(forms), max(1, offset))
 
 
 def bounded(lexeme: str) -> str:
-    """Return `lexeme`, shortened to its beginning and a hash if it is too long to be indexed."""
+    """Return `lexeme`, or its beginning and a hash if it is too long to be indexed."""
     if len(lexeme) <= MAX_LEXEME_CHARACTERS:
         return lexeme
     digest = hashlib.sha256(lexeme.encode()).hexdigest()
@@ -162,7 +162,7 @@ def bounded(lexeme: str) -> str:
 
 
 def _core_length(word: str) -> int:
-    """Return the syllables of a Hangul word before its particle or ending."""
+    """Return the number of syllables of a Hangul word before its particle or ending."""
     for start in range(max(0, len(word) - _LONGEST_TAIL), len(word)):
         if word[start:] in PARTICLES or word[start:] in _ENDINGS:
             return 0 if word[:start] in _QUESTION_WORDS else start
@@ -203,9 +203,9 @@ def _segment_forms(segment: str, offset: int, stem: Callable[[str], str] | None)
 
 
 def _compound_forms(compound: str, offset: int) -> list[Form]:
-    """Return a compound as it stands, and without hyphens or dots of multiplication."""
+    """Return a compound as it is, and without hyphens and multiplication dots."""
     whole = fold_accents(compound).replace("×", "x").replace(",", "")
-    # The segments carry a compound that is too long; its hash would find nothing more.
+    # An overlong compound is found by its segments; its hash would add nothing.
     if len(whole) > MAX_LEXEME_CHARACTERS:
         return []
     joined = whole.replace("-", "").replace("·", "")
@@ -214,7 +214,7 @@ def _compound_forms(compound: str, offset: int) -> list[Form]:
     return [Form(whole, offset, 1.0), Form(joined, offset, JOINED_WEIGHT)]
 
 
-def _expand_quantity(number: str, unit: str, stem: Callable[[str], str] | None) -> Expansion:
+def _expand_quantity(number: str, unit: str, stem: Callable[[str], str] | None) -> TokenForms:
     amount = expand_word(number, stem)
     joined = fold_accents(unit.replace("·", ""))
     forms = [
@@ -223,7 +223,7 @@ def _expand_quantity(number: str, unit: str, stem: Callable[[str], str] | None) 
         *amount.forms,
         Form(joined, amount.span, 1.0),
     ]
-    return Expansion(_distinct(forms), amount.span + 1)
+    return TokenForms(_distinct(forms), amount.span + 1)
 
 
 def _distinct(forms: list[Form]) -> tuple[Form, ...]:

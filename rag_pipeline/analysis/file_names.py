@@ -1,7 +1,7 @@
-"""Names of files: their words, so that a question that names a document finds it.
+"""The words of file names, so that a question that names a document finds it.
 
-`BESTBUY_2019_10K.pdf` is asked for as "Best Buy" and "FY2019", `InstallGuide.pdf` as "install
-guide": names run words together, and so both sides also know neighbouring words as one.
+People ask for `BESTBUY_2019_10K.pdf` as "Best Buy" and "FY2019", and for `InstallGuide.pdf` as
+"install guide": names run words together, so both sides also index neighbouring words as one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rag_pipeline.analysis.stemming import fold_accents
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
 
 _LANGUAGE = "en"
-"""Whose stems names have: they are too short to tell a language by, and exact forms are kept."""
+"""Names are too short to detect a language; exact forms are kept beside the English stems."""
 _ENDING = re.compile(r"\.[^./\\]{1,8}$")
 _HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|_")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -30,13 +30,13 @@ class NameWord(NamedTuple):
     weight: float
     """0..1"""
     parts: tuple[str, ...]
-    """The query's lexemes that it says as much as together: itself, or the two that it joins."""
+    """The query's lexemes it stands for: itself, or the two it joins."""
 
 
 def name_lexemes(name: str) -> list[str]:
-    """Return the distinct lexemes of a file's name, sorted; of a path, only its last part counts.
+    """Return the distinct lexemes of a file's name, sorted; of a path, only the last part counts.
 
-    Of a web page's address, too; what is percent-encoded there is read, what it asks for is not.
+    The same holds for the address of a web page, percent-decoded and without its query string.
 
     >>> name_lexemes("reports/BESTBUY_2019_10K.pdf")
     ['10', '10k', '2019', 'bestbuy']
@@ -70,7 +70,7 @@ def name_query_words(query: str, languages: Sequence[str]) -> dict[str, NameWord
 
 
 def _joined(text: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each two neighbouring words as one, without the genitive's ending, and the two."""
+    """Yield each pair of neighbouring words as one word, without genitive endings, and the pair."""
     tokens = [token.removesuffix("'s") for token, kind in tokenize(normalize(text)) if not kind]
     for first, second in pairwise(map(fold_accents, tokens)):
         if first.isalpha() and second.isalpha():
@@ -78,5 +78,5 @@ def _joined(text: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _says_something(lexeme: str) -> bool:
-    """A single letter or digit, as is left of `10-K`, does not."""
+    """Return whether a lexeme is more than a single letter or digit, such as those of `10-K`."""
     return len(lexeme) > 1 or not lexeme.isascii()

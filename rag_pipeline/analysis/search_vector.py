@@ -1,7 +1,7 @@
-"""Lexemes to Postgres' `tsvector`, in its text form, within its limits.
+"""Lexemes to Postgres' `tsvector` in text form, within its limits.
 
 Limits (PostgreSQL documentation, "Text Search: Limitations"): a lexeme under 2,048 bytes, positions
-up to 16,383, at most 255 positions a lexeme, all lexemes and positions together under 1 MB.
+up to 16,383, at most 255 positions per lexeme, all lexemes and positions together under 1 MB.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class SearchVector(NamedTuple):
 def to_search_vector(lexemes: Iterable[tuple[str, int]]) -> SearchVector:
     """Return the `tsvector` of lexemes with positions.
 
-    Positions past 16,383 count as 16,383 (words are still found, phrases there are not). Of a
-    lexeme the first 255 positions are kept, and of the lexemes the first that fit into 1 MB.
+    Positions past 16,383 become 16,383 (words are still found, phrases there are not). The first
+    255 positions of a lexeme are kept, and the first lexemes that fit into 1 MB.
     """
     positions: dict[str, list[int]] = {}
     words: set[int] = set()
@@ -64,7 +64,7 @@ def to_search_vector(lexemes: Iterable[tuple[str, int]]) -> SearchVector:
 
 
 def _within_limits(positions: dict[str, list[int]]) -> dict[str, list[int]]:
-    """Cut what Postgres has no room for."""
+    """Drop what exceeds Postgres' limits."""
     kept: dict[str, list[int]] = {}
     room = MAX_BYTES
     for lexeme, found in positions.items():
@@ -72,7 +72,7 @@ def _within_limits(positions: dict[str, list[int]]) -> dict[str, list[int]]:
         if found[-1] > MAX_POSITION or len(found) > MAX_POSITIONS:
             places = list(dict.fromkeys(min(place, MAX_POSITION) for place in found))
             places = places[:MAX_POSITIONS]
-        # Text, a byte of alignment, a count of two bytes, and two bytes a position.
+        # Text, an alignment byte, a count of two bytes, and two bytes per position.
         room -= len(lexeme.encode()) + 3 + 2 * len(places)
         if room < 0:
             break

@@ -1,4 +1,4 @@
-"""Snowball stems by the document's language, and folding of accents."""
+"""Snowball stems by language, and accent folding."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ALGORITHMS = {
     "tr": "turkish",
     "yi": "yiddish",
 }
-# Marks over and under letters: of Latin, Greek and Cyrillic, and the points of Hebrew and Arabic.
+# Combining marks of Latin, Greek and Cyrillic, and the points of Hebrew and Arabic.
 _FOLDED_MARKS = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u064b-\u065f\u0670]")
 _FOLDED_LETTERS = str.maketrans(
     {"ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
@@ -48,29 +48,29 @@ _FOLDED_LETTERS = str.maketrans(
 
 
 def has_stemmer(language: str) -> bool:
-    """Whether there are stems for `language`, an ISO 639-1 code."""
+    """Whether there is a stemmer for `language`, an ISO 639-1 code."""
     return language in _ALGORITHMS
 
 
 def stemmer(language: str) -> Callable[[str], str] | None:
     """Return a function from word to stem for `language`; None if it has no stemmer.
 
-    The function is for one thread; making another costs microseconds.
+    The function is not thread-safe; making another takes microseconds.
     """
     algorithm = _ALGORITHMS.get(language)
     if algorithm is None:
         return None
     import Stemmer
 
-    # Callers keep what they need; a second cache inside only costs memory.
+    # Callers cache stems; a second cache inside would only cost memory.
     stem: Callable[[str], str] = Stemmer.Stemmer(algorithm, maxCacheSize=0).stemWord
     return stem
 
 
 def fold_accents(word: str) -> str:
-    """Take accents and points off letters: `zurücksetzen` → `zurucksetzen`.
+    """Remove accents and points from letters: `zurücksetzen` → `zurucksetzen`.
 
-    Marks that make another letter (Japanese, Indian and Thai scripts) stay.
+    Marks that make a different letter (Japanese, Indian and Thai scripts) stay.
     """
     if word.isascii():
         return word

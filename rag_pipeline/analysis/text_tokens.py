@@ -1,8 +1,8 @@
-"""Text to tokens: one normal form, and runs of characters that belong together.
+"""Text to tokens: normalisation, and runs of characters that belong together.
 
 A token is a run of Hangul, a run of a script written without spaces, or a word of any other
 script, with the connectors that hold part numbers, versions and units together. Scripts never
-share a token, so a Korean particle glued to a code comes off it: `40P01은` is `40p01`, `은`.
+share a token, so a Korean particle is separated from a code: `40P01은` is `40p01`, `은`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _SOUTH_EAST_ASIA = (
 UNSPACED = HAN + _KANA + _BOPOMOFO + _SOUTH_EAST_ASIA
 
 _WORD = rf"[^\W_{HANGUL}{UNSPACED}]"
-# Marks are no word characters to Python, but belong to the letter before them: accents that have
-# no composed form, vowel points, the vowel signs of Indian scripts.
+# Python does not count marks as word characters, but they belong to the letter before them: accents
+# without a composed form, vowel points, the vowel signs of Indian scripts.
 _MARKS = (
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963"
@@ -38,11 +38,11 @@ _TOKEN = re.compile(
     rf"|(?P<unspaced>[{UNSPACED}]+)"
     # thousands: 1,250,000
     rf"|\d{{1,3}}(?:,\d{{3}})+(?![\d,])(?:\.\d+)?%?"
-    # a word with its connectors; C++ and C#; the English genitive, which `expand` takes off
+    # a word with its connectors; C++ and C#; the English genitive, which `expand_word` removes
     rf"|°?{_RUN}(?:[{CONNECTORS}]{_RUN})*(?:%|\+\+|\#(?!\w)|'s(?!\w))?"
 )
 _SPACED_PERCENT = re.compile(r"(?<=\d) (?=%)")
-# Characters that people and typesetting use for the same thing.
+# Different characters for the same thing.
 _EQUIVALENTS = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\u2043", "-"),
@@ -57,8 +57,8 @@ _EQUIVALENTS = str.maketrans(
 
 
 def normalize(text: str) -> str:
-    """Clean `text`, in NFKC and case-folded, with one character for each dash, quote and dot."""
-    if text.isascii():  # nothing to clean either: controls are no word characters
+    """Clean and case-fold `text`, in NFKC, with one kind of dash, quote and dot."""
+    if text.isascii():  # nothing to clean: controls are not word characters
         text = text.lower()
     else:
         text = unicodedata.normalize("NFKC", clean_text(text)).translate(_EQUIVALENTS)

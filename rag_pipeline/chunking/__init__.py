@@ -1,10 +1,17 @@
-"""Structure to chunks: `chunk` turns a structured frame into a chunks frame, by a strategy."""
+"""Structure to chunks: `chunk` turns a structured frame into a chunks frame."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 
-from rag_pipeline.chunking.assemble import chunks_frame, content_hash, embedded_text
+from rag_pipeline.chunking.assemble import (
+    ChunkDraft,
+    chunks_frame,
+    content_hash,
+    embedded_text,
+)
 from rag_pipeline.chunking.chunk_contexts import add_contexts
 from rag_pipeline.chunking.strategies.contextual import chunk_contextual
 from rag_pipeline.chunking.strategies.recursive import chunk_by_headers, chunk_recursive
@@ -15,15 +22,16 @@ from rag_pipeline.chunking.strategies.windowed import (
     chunk_paragraph,
     chunk_sentence,
 )
-from rag_pipeline.chunking.strategy import Embed, Strategy, Task
 from rag_pipeline.chunking.surrounding_words import indexed_texts
-from rag_pipeline.chunking.token_counts import CountTokens, TokenCounter
+from rag_pipeline.chunking.task import CountTokens, Embed, Task, TokenCounter
 from rag_pipeline.settings import ChunkingSettings
 from rag_pipeline.text import one_line
 
 CHUNKING_VERSION = "3"
-"""Raised with every change that may change chunks: stored documents are then stale."""
+"""Raised with every change that may change chunks; stored documents are then stale."""
 
+Strategy = Callable[[Task], list[ChunkDraft]]
+"""Drafts in reading order, counted, followed by the parents that their `parent_index` names."""
 STRATEGIES: dict[str, Strategy] = {
     "contextual": chunk_contextual,
     "fixed_size": chunk_fixed_size,
@@ -44,17 +52,18 @@ def chunk(
     title: str | None = None,
     embed: Embed | None = None,
 ) -> pd.DataFrame:
-    """Cut a document into chunks by `settings.strategy`; source code by `code` instead of
-    `contextual`.
+    """Cut a document into chunks by `settings.strategy`.
+
+    Source code is cut by `code` instead of `contextual`.
 
     `structured`: a StructuredBlocks frame, rows in reading order. `count_tokens` counts texts in
-    the embedding model's vocabulary. `title` stands in for the trail where no heading lies above.
+    the embedding model's vocabulary. `title` replaces the trail of text without a heading above it.
     `embed` turns sentences into vectors, for `semantic` only.
 
     Returns a Chunks frame. Parents (kind `section`) come last; their children name them by
-    `parent_index`. What is embedded, counted and hashed is `embedded_text`. Page range and regions
-    are of the chunk's own text, not of a header row or title that it repeats. Raises
-    `DocumentError` where the result is malformed, `SettingsError` where `semantic` has no `embed`.
+    `parent_index`. `embedded_text` is what is embedded, counted and hashed. Page range and regions
+    are those of the chunk's own text, not of a header row or title it repeats. Raises
+    `DocumentError` if the result is malformed, `SettingsError` if `semantic` has no `embed`.
     """
     name = one_line(title) if title else None
     task = Task(structured, settings, TokenCounter(count_tokens), name, embed)

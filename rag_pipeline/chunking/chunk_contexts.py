@@ -1,8 +1,7 @@
 """Contextual retrieval: a sentence or two by a language model that place a chunk in its document.
 
-The pure part: the messages of the request, the reply cleaned and bounded, the key under which it is
-kept, and the chunks frame with the contexts in it. Source: Anthropic, "Introducing Contextual
-Retrieval" (2024).
+Builds the request's messages, cleans the reply, makes its cache key, and puts the contexts into the
+chunks frame. Source: Anthropic, "Introducing Contextual Retrieval" (2024).
 """
 
 from __future__ import annotations
@@ -11,22 +10,23 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from html import escape
 
 import pandas as pd
 
 from rag_pipeline.chunking.assemble import content_hash, embedded_text
-from rag_pipeline.chunking.token_counts import CountTokens
+from rag_pipeline.chunking.task import CountTokens
 from rag_pipeline.frames import SECTION, Chunks, check
 from rag_pipeline.sentence_borders import sentences
 from rag_pipeline.text import clean_text, one_line
 
 PROMPT_VERSION = "1"
-"""Part of the cache's key: raised with every change of the wording."""
+"""Part of the cache key; raised with every change of the wording."""
 MAX_SENTENCES = 2
 MAX_CHARACTERS = 400
-"""Of a context; a longer one is cut at a word."""
+"""Longer contexts are cut between words."""
 DOCUMENT_CHARACTERS = 24_000
-"""Of the document around the chunk that the model reads, by default: about 6,000 tokens."""
+"""How much of the document the model reads by default: about 6,000 tokens."""
 
 SYSTEM_MESSAGE = (
     "You write one or two short sentences that place an excerpt in its document, so that a search "
@@ -53,18 +53,18 @@ def context_messages(
 ) -> list[dict[str, str]]:
     """Return the chat messages (`role`, `content`) that ask for a chunk's context.
 
-    `document`: the whole body text; what lies around the chunk goes in, `document_characters` at
-    most, its beginning always. The texts are escaped as XML, so that none can close its tag.
+    `document`: the whole body text; its beginning and what surrounds the chunk are sent, at most
+    `document_characters`. The texts are escaped as XML so that none can close its tag.
     """
     around = _excerpt(document, chunk, document_characters)
     parts = [
-        f"<document>\n{_escape(around)}\n</document>",
-        f"<trail>{_escape(one_line(trail))}</trail>",
-        f"<excerpt>\n{_escape(chunk)}\n</excerpt>",
+        f"<document>\n{escape(around, quote=False)}\n</document>",
+        f"<trail>{escape(one_line(trail), quote=False)}</trail>",
+        f"<excerpt>\n{escape(chunk, quote=False)}\n</excerpt>",
         "Write the one or two sentences.",
     ]
     if title:
-        parts.insert(0, f"<title>{_escape(one_line(title))}</title>")
+        parts.insert(0, f"<title>{escape(one_line(title), quote=False)}</title>")
     return [
         {"role": "system", "content": SYSTEM_MESSAGE},
         {"role": "user", "content": "\n".join(parts)},
@@ -72,10 +72,10 @@ def context_messages(
 
 
 def parse_context(reply: str) -> str | None:
-    """Return the context that a reply holds: one line, at most two sentences and 400 characters.
+    """Return the context in a reply: one line, at most two sentences and 400 characters.
 
     Thoughts, tags, quotes, code fences and an introduction ("Here is the context:") are removed;
-    None where nothing is left.
+    returns None if nothing is left.
     """
     text = _THOUGHT.sub(" ", clean_text(reply))
     text = _TAGGED.sub(" ", text).replace("```", " ")
@@ -89,7 +89,7 @@ def parse_context(reply: str) -> str | None:
 
 
 def context_key(model: str, document_hash: str, trail: str, chunk: str) -> str:
-    """Return the key under which a context is cached: SHA-256 of all that the reply depends on."""
+    """Return the cache key of a context: SHA-256 of everything the reply depends on."""
     parts = json.dumps([model, PROMPT_VERSION, document_hash, trail, chunk], ensure_ascii=True)
     return hashlib.sha256(parts.encode("ascii")).hexdigest()
 
@@ -97,9 +97,9 @@ def context_key(model: str, document_hash: str, trail: str, chunk: str) -> str:
 def add_contexts(
     chunks: pd.DataFrame, contexts: Sequence[str | None], count_tokens: CountTokens
 ) -> pd.DataFrame:
-    """Return a chunks frame with contexts, its token counts and hashes renewed where there is one.
+    """Return the chunks frame with contexts, and with token counts and hashes to match.
 
-    `contexts`: one for each row; None leaves the row as it is. Parents take none: they are not
+    `contexts`: one for each row; None leaves the row as it is. Parents get none: they are not
     embedded.
     """
     kept = [
@@ -127,7 +127,7 @@ def add_contexts(
 
 
 def _excerpt(document: str, chunk: str, budget: int) -> str:
-    """Return the document, or its beginning and what lies around the chunk, within the budget."""
+    """Return the document, or its beginning and the text around the chunk, within the budget."""
     if len(document) <= budget:
         return document
     opening = document[: budget // 4]
@@ -137,7 +137,3 @@ def _excerpt(document: str, chunk: str, budget: int) -> str:
     start = max(len(opening), min(place - room // 2, len(document) - room))
     around = document[start : start + room]
     return f"{opening}\n[…]\n{around}" if start > len(opening) else opening + around
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

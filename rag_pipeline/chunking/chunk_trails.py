@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rag_pipeline.chunking.cutting.splitting import ELLIPSIS
-from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.chunking.task import TokenCounter
 from rag_pipeline.frames import TRAIL_SEPARATOR
 
 Trail = tuple[str, ...]
 """Headings from the outermost to the innermost."""
+TRAIL_SHARE = 3
+"""At most a third of a chunk's budget goes to its trail."""
 _LENGTHS = (200, 120, 80, 50, 30, 16, 8)
-"""Characters that each heading of a too long trail may keep, tried in turn."""
+"""Characters each heading of an overlong trail may keep, tried in turn."""
 
 
 class Trails:
-    """How trails are shown: whole where they have at most `limit` tokens, else with cut headings.
+    """How trails are shown: whole up to `limit` tokens, otherwise with shortened headings.
 
-    `title` stands in for an empty trail.
+    `title` replaces an empty trail.
     """
 
     def __init__(
@@ -34,7 +36,7 @@ class Trails:
 
     def _shorten(self, trail: Trail, limit: int, counter: TokenCounter) -> None:
         candidates = [tuple(_cut(part, length) for part in trail) for length in _LENGTHS]
-        # Where even that is too long, the outer headings go; the innermost says most.
+        # If that is still too long, outer headings go: the innermost one says most.
         candidates += [("",) * kept + candidates[-1][kept:] for kept in range(1, len(trail))]
         counts = counter.parts([_join(candidate) for candidate in candidates])
         fitting = [i for i, count in enumerate(counts) if count <= limit]
@@ -42,11 +44,11 @@ class Trails:
         self._shown[trail], self._tokens[trail] = candidates[best], counts[best]
 
     def tokens(self, trail: Trail) -> int:
-        """Return the most tokens that a chunk with text under `trail` may spend on its trail."""
+        """Return the most tokens the trail of a chunk with text under `trail` can take."""
         return max(self._tokens[trail], self._tokens[self._title])
 
     def common(self, trails: Sequence[Trail]) -> str:
-        """Return the trail that all have in common, as shown in a chunk."""
+        """Return the part common to all trails, as shown in a chunk."""
         shared = 0
         for headings in zip(*trails, strict=False):
             if len(set(headings)) > 1:

@@ -1,12 +1,12 @@
-"""Parents for parent-child retrieval: small chunks are found, the section around them is read."""
+"""Parents for parent-child retrieval: search small chunks, read the section around them."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
 
-from rag_pipeline.chunking.assemble import ChunkDraft
-from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.chunking.assemble import ChunkDraft, within_budget
+from rag_pipeline.chunking.task import TokenCounter
 
 Span = tuple[int, int]
 """First and last child of a parent."""
@@ -21,10 +21,10 @@ def add_parents(
 ) -> list[ChunkDraft]:
     """Return the children followed by their parents, with `parent_index` set.
 
-    `groups` names the major section of each child; a parent holds consecutive children of one
-    group, at least two, and at most `budget` tokens: a longer section gives several parents of
-    about the same size, parted between children. `merge` makes the parent of the children from the
-    first to the last, not counted yet. `budget` 0: no parents.
+    `groups` names the major section of each child. A parent holds at least two consecutive children
+    of one group and at most `budget` tokens (0: no parents); a longer section gets several parents
+    of about the same size. `merge` makes the parent of the children from the first to the last, not
+    counted yet.
     """
     spans: list[Span] = []
     start = 0
@@ -32,20 +32,12 @@ def add_parents(
         end = start + len(list(run))
         spans += _parted([child.token_count for child in children[start:end]], start, budget)
         start = end
-    parents: list[tuple[Span, ChunkDraft]] = []
-    while spans:
-        made = [merge(*span) for span in spans]
-        counts = counter.whole([parent.embedded_text for parent in made])
-        longer: list[Span] = []
-        for (first, last), parent, count in zip(spans, made, counts, strict=True):
-            parent.token_count = count
-            if count <= budget:
-                parents.append(((first, last), parent))
-            else:
-                middle = (first + last) // 2
-                longer += [s for s in ((first, middle), (middle + 1, last)) if s[0] < s[1]]
-        spans = longer
-    parents.sort(key=lambda item: item[0])
+
+    def halves(span: Span, _: ChunkDraft) -> list[Span]:
+        middle = sum(span) // 2
+        return [(a, b) for a, b in ((span[0], middle), (middle + 1, span[1])) if a < b]
+
+    parents = within_budget(spans, lambda span: merge(*span), halves, budget, counter)
     for number, ((first, last), _) in enumerate(parents, start=len(children)):
         for child in children[first : last + 1]:
             child.parent_index = number
@@ -53,7 +45,7 @@ def add_parents(
 
 
 def _parted(tokens: Sequence[int], start: int, budget: int) -> list[Span]:
-    """Part consecutive children into spans of two or more, of about the same size."""
+    """Divide consecutive children into spans of two or more, of about the same size."""
     if not budget or len(tokens) < 2:
         return []
     total = sum(tokens)

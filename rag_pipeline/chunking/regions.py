@@ -1,4 +1,4 @@
-"""Regions: the boxes on pages that a chunk's text came from."""
+"""Regions: the boxes on pages that a chunk's text comes from."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _LARGEST_GAP = 0.02
 
 
 def merge_boxes(boxes: Sequence[Box], starts: Sequence[int]) -> list[dict[str, float | int]]:
-    """Return the boxes as regions, neighbours in one column of a page made one.
+    """Return the boxes as regions, merging neighbours in one column of a page.
 
-    `starts`: where the text of each box begins in the chunk's content; a region's text goes on to
+    `starts`: where the text of each box begins in the chunk's content; a region's text extends to
     the start of the next one.
 
-    Two boxes that follow each other are one region when they share a page, their horizontal ranges
-    agree (intersection over union ≥ .7) and the second begins below the first's top and at most
-    2 % of the page below its end.
+    Consecutive boxes merge if they share a page, their horizontal ranges agree (intersection over
+    union ≥ .7) and the second begins below the first's top and at most 2 % of the page below its
+    bottom.
     """
     merged: list[list[float]] = []
     begins: list[int] = []

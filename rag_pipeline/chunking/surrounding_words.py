@@ -1,9 +1,9 @@
-"""The words around a chunk, for the word index: a chunk of plain prose is cut out of its context.
+"""The words around a chunk, for the word index: chunks of plain prose lack their context.
 
-Measured by benchmarks/chunking.py (docs/chunking.md): words of the neighbours' ends, indexed with a
-chunk but neither shown nor embedded, find more than repeating them in the chunk does, and cost no
-length. Chunks of `contextual` gain nothing by it: they are cut where the context ends, and their
-trail says what it is.
+Measured by benchmarks/chunking.py (docs/chunking.md): indexing the adjacent words of a chunk's
+neighbours with it, neither shown nor embedded, finds more than repeating them in the chunk does,
+and adds no length. Chunks of `contextual` gain nothing: they end where their context ends, and
+their trail says what it is.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from rag_pipeline.frames import SECTION
 from rag_pipeline.settings import ChunkingSettings
 
 OWN_CONTEXT = frozenset({"contextual", "code"})
-"""Strategies whose chunks stand for themselves."""
+"""Strategies whose chunks are self-contained."""
 _PROBE = 24
-"""Characters by which text that two chunks share is recognised."""
+"""Characters by which text shared by two chunks is recognised."""
 
 
 def indexed_texts(chunks: pd.DataFrame, settings: ChunkingSettings) -> list[str]:
-    """Return what the word index reads of each row of a Chunks frame, in its order.
+    """Return what the word index reads of each row of a Chunks frame, in order.
 
-    The embedded text; but for `contextual` and `code` the end of the chunk before and the beginning
-    of the one after as well, up to `settings.surrounding_characters` each, cut between words. What
-    an overlap repeats counts once. Parents have no neighbours.
+    The embedded text and, except for `contextual` and `code`, the end of the previous chunk and the
+    beginning of the next, up to `settings.surrounding_characters` each, cut between words. Text
+    repeated by an overlap counts once. Parents have no neighbours.
     """
     contents = chunks["content"].tolist()
     texts = [
@@ -46,7 +46,7 @@ def indexed_texts(chunks: pd.DataFrame, settings: ChunkingSettings) -> list[str]
 
 
 def _before(previous: str, content: str, length: int) -> str:
-    """Return the end of the chunk before, less what the chunk repeats of it."""
+    """Return the end of the previous chunk, without what this chunk repeats of it."""
     shared = previous.rfind(content[:_PROBE])
     if shared >= 0 and content.startswith(previous[shared:]):
         previous = previous[:shared]
@@ -56,7 +56,7 @@ def _before(previous: str, content: str, length: int) -> str:
 
 
 def _after(content: str, following: str, length: int) -> str:
-    """Return the beginning of the chunk after, less what it repeats of this one."""
+    """Return the beginning of the next chunk, without what it repeats of this one."""
     shared = content.rfind(following[:_PROBE])
     if shared >= 0 and following.startswith(content[shared:]):
         following = following[len(content) - shared :]

@@ -1,4 +1,4 @@
 """What `rag inspect` and `rag chunk` show of one file, on the terminal and as an HTML page.
 
-Reads files, never the store; general output of the command line is in `console/`.
+Reads files, never the store; general command line output is in `console/`.
 """

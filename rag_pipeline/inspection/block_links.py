@@ -1,8 +1,9 @@
-"""Which chunks a block went into: by where both lie on the page, or by their text."""
+"""Blocks for display, and the chunks each block went into, by position on the page or by text."""
 
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any
 
 import pandas as pd
 
@@ -10,20 +11,40 @@ from rag_pipeline.frames import FURNITURE_ROLES
 from rag_pipeline.text import one_line
 
 TOLERANCE = 0.002
-"""Shares of the page; regions are rounded to four digits."""
+"""Share of the page; regions are rounded to four digits."""
 BEGINNING = 60
-"""Characters of a block that are looked for in a chunk."""
+"""Characters of a block to look for in a chunk."""
 AHEAD = 4
-"""Chunks that are looked through, from the one of the block before."""
+"""Chunks to look through, from the previous block's chunk on."""
 
 Box = tuple[float, float, float, float]
+
+
+def shown_blocks(structured: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return page, role, level, box, trail, rule and text of each row of a structured frame."""
+    names = ("page_number", "role", "heading_level", "breadcrumb_trail", "rule", "text")
+    boxes = structured[["x0", "y0", "x1", "y1"]].round(4).to_numpy().tolist()
+    return [
+        {
+            "page": int(page),
+            "role": role,
+            "level": None if pd.isna(level) else int(level),
+            "box": box,
+            "breadcrumb_trail": trail,
+            "rule": rule,
+            "text": text,
+        }
+        for page, role, level, trail, rule, text, box in zip(
+            *(structured[name] for name in names), boxes, strict=True
+        )
+    ]
 
 
 def chunks_of_blocks(structured: pd.DataFrame, chunks: pd.DataFrame) -> list[list[int]]:
     """Return for each block the positions (from 0) of the chunks that hold it, ascending.
 
-    A block lies in a chunk where one of the chunk's regions covers its box. Formats without pages
-    have no boxes; there its first characters are looked for in the chunks, in reading order.
+    A chunk holds a block if one of the chunk's regions covers its box. Formats without pages have
+    no boxes: there the block's first characters are looked up in the chunks, in reading order.
     """
     boxes = list(
         zip(*(structured[edge].tolist() for edge in ("x0", "y0", "x1", "y1")), strict=True)

@@ -22,7 +22,7 @@ from rag_pipeline.structure import infer_structure
 
 @dataclass(frozen=True)
 class Chunking:
-    """A file's chunks (a Chunks frame), by which strategy, and how long each stage took."""
+    """A file's chunks (a Chunks frame), the strategy used, and the seconds of each stage."""
 
     file: str
     title: str | None
@@ -33,7 +33,7 @@ class Chunking:
     chunks: pd.DataFrame
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything; null for what a chunk has not."""
+        """Return everything; attributes a chunk lacks are null."""
         rows = json.loads(self.chunks.to_json(orient="records", force_ascii=False))
         return {**vars(self), "chunks": rows}
 
@@ -41,8 +41,7 @@ class Chunking:
 def chunk_file(file: Path, settings: Settings) -> Chunking:
     """Parse, structure and chunk a file as a sync would. Raises `DocumentError`, `SettingsError`.
 
-    The model is asked for its vocabulary only; for vectors as well where the strategy is
-    `semantic`.
+    The model only counts tokens; it embeds as well if the strategy is `semantic`.
     """
     marks = [time.perf_counter()]
     parsed = parse_file(file, settings.parsing, document=file.name)
@@ -78,7 +77,7 @@ def chunk_structured(
 
 
 def print_chunking(chunking: Chunking) -> None:
-    """Print every chunk with its trail, pages, kind and tokens; a parent as one line."""
+    """Print every chunk with its trail, pages, kind and tokens; parents as one line."""
     chunks = chunking.chunks
     children = int((chunks["kind"] != SECTION).sum())
     out.print(

@@ -1,4 +1,4 @@
-"""`rag inspect`: what the parser and the rules make of one file, without a database."""
+"""`rag inspect`: the blocks and outline of one file, without a database."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from rich.table import Table
 
 from rag_pipeline.console.terminal import counted, out, safe
 from rag_pipeline.errors import RagError
+from rag_pipeline.inspection.block_links import shown_blocks
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import Settings
 from rag_pipeline.structure import headings_of, infer_structure, to_markdown
@@ -56,7 +56,7 @@ def inspect_file(file: Path, settings: Settings, *, keep_furniture: bool = False
         warnings=list(parsed.warnings),
         seconds={"parse": middle - start, "structure": end - middle},
         headings=headings_of(frame),
-        blocks=_blocks(frame),
+        blocks=shown_blocks(frame),
         markdown=to_markdown(frame, keep_furniture=keep_furniture),
     )
 
@@ -64,7 +64,7 @@ def inspect_file(file: Path, settings: Settings, *, keep_furniture: bool = False
 def write_inspection(inspection: Inspection, folder: Path) -> None:
     """Write NAME.json (headings and blocks) and NAME.md into a folder.
 
-    NAME is the file's, for PDFs without its ending: `pump.docx` and `pump.odt` must not meet.
+    NAME is the file's, for PDFs without the ending; `pump.docx` and `pump.odt` must not collide.
     """
     path = Path(inspection.file)
     stem = path.stem if path.suffix.lower() == ".pdf" else path.name
@@ -79,7 +79,7 @@ def write_inspection(inspection: Inspection, folder: Path) -> None:
 
 
 def print_inspection(inspection: Inspection, explain: bool) -> None:
-    """Print the outline as a tree and how many blocks have which role; or every block's rule."""
+    """Print the outline as a tree and the number of blocks by role; or each block's rule."""
     seconds = sum(inspection.seconds.values())
     out.print(
         f"[bold]{safe(inspection.file)}[/]  {safe(inspection.title or 'no title')}  "
@@ -106,22 +106,3 @@ def _print_rules(inspection: Inspection) -> None:
         if len(text) > TEXT_CHARACTERS:
             text = text[:TEXT_CHARACTERS] + " …"
         out.print(f"page {block['page']:<3} {safe(text)}\n         [dim]{safe(block['rule'])}[/]")
-
-
-def _blocks(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    columns = ("page_number", "role", "heading_level", "breadcrumb_trail", "rule", "text")
-    boxes = frame[["x0", "y0", "x1", "y1"]].round(4).to_numpy().tolist()
-    return [
-        {
-            "page": int(page),
-            "role": role,
-            "level": None if pd.isna(level) else int(level),
-            "box": box,
-            "breadcrumb_trail": trail,
-            "rule": rule,
-            "text": text,
-        }
-        for page, role, level, trail, rule, text, box in zip(
-            *(frame[name] for name in columns), boxes, strict=True
-        )
-    ]

@@ -1,7 +1,7 @@
 """`rag inspect --html`: a file's pages beside its blocks and chunks, as one HTML file.
 
-Everything is in the file; its policy forbids any request. Text of the document stands in it
-escaped, or as JSON that the script reads as text. Pictures are inert text until their page is near.
+The file is self-contained; its policy forbids any request. The document's text is escaped, or JSON
+that the script reads as text. Pictures are inert text until their page is near the viewport.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rag_pipeline.console.progress_bars import counting
 from rag_pipeline.console.terminal import counted, err
 from rag_pipeline.errors import RagError
 from rag_pipeline.frames import ROLE_COLORS, ROLES, SECTION
-from rag_pipeline.inspection.block_links import chunks_of_blocks
+from rag_pipeline.inspection.block_links import chunks_of_blocks, shown_blocks
 from rag_pipeline.inspection.chunk_listing import chunk_structured
 from rag_pipeline.inspection.page_budget import Picture, pictures_of
 from rag_pipeline.parsing import ParsedDocument, parse_file
@@ -37,14 +37,13 @@ from rag_pipeline.structure import infer_structure
 from rag_pipeline.text import one_line
 
 PART = 100
-"""Blocks that the browser lays out together: formats without pages may have thousands on one."""
+"""Blocks the browser lays out together; formats without pages may have thousands on one."""
 _LEADERS = re.compile(r"(?:\s*[.·…]){4,}\s*")
-_TABLE_ROLES = frozenset({"table"})
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """A file through the stages: StructuredBlocks and Chunks frames, parents left out."""
+    """A file after the stages: StructuredBlocks and Chunks frames, without parents."""
 
     file: Path
     parsed: ParsedDocument
@@ -55,8 +54,8 @@ class Inspected:
 def write_inspection_page(file: Path, settings: Settings, target: Path) -> int:
     """Inspect a file and write the page; return its size in bytes. Needs no database.
 
-    Raises `DocumentError` where the file cannot be read and `RagError` where nothing can be
-    written; `target` is then what it was.
+    Raises `DocumentError` if the file cannot be read and `RagError` if the page cannot be written;
+    `target` is then unchanged.
     """
     inspected = _inspect(file, settings)
     try:
@@ -66,7 +65,7 @@ def write_inspection_page(file: Path, settings: Settings, target: Path) -> int:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as page:
             _write(page, inspected)
-        # A temporary file is its owner's alone; this one is like any other that a program writes.
+        # A temporary file is private to its owner; the page gets the usual permissions.
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
@@ -108,27 +107,14 @@ def _write(page: IO[str], inspected: Inspected) -> None:
 def _blocks(inspected: Inspected) -> list[dict[str, Any]]:
     """Return every block as a dictionary, with the positions of its chunks."""
     frame = inspected.structured
+    blocks = shown_blocks(frame)
     links = chunks_of_blocks(frame, inspected.chunks)
-    boxes = frame[["x0", "y0", "x1", "y1"]].round(4).to_numpy().tolist()
-    names = ("block_index", "page_number", "role", "heading_level", "breadcrumb_trail", "rule")
-    columns = (frame[name] for name in (*names, "text", "table_cells"))
-    return [
-        {
-            "index": int(index),
-            "page": int(page),
-            "role": role,
-            "level": None if pd.isna(level) else int(level),
-            "trail": trail,
-            "rule": rule,
-            "text": text,
-            "cells": cells if role in _TABLE_ROLES else None,
-            "box": box,
-            "chunks": chunks,
-        }
-        for index, page, role, level, trail, rule, text, cells, box, chunks in zip(
-            *columns, boxes, links, strict=True
-        )
-    ]
+    for block, index, cells, chunks in zip(
+        blocks, frame["block_index"], frame["table_cells"], links, strict=True
+    ):
+        block["index"], block["chunks"] = int(index), chunks
+        block["cells"] = cells if block["role"] == "table" else None
+    return blocks
 
 
 def _head(inspected: Inspected, blocks: list[dict[str, Any]]) -> str:
@@ -198,7 +184,7 @@ def _outline(blocks: list[dict[str, Any]]) -> str:
 def _page(
     number: int, blocks: list[dict[str, Any]], picture: Picture | str | None
 ) -> Iterator[str]:
-    """Yield a page's section: room for the picture, the text, data for both."""
+    """Yield a page's section: a place for the picture, the text, and data for both."""
     yield f'<section id="p{number}" class="{"flow" if picture is None else "sheet"}">\n'
     yield f'<h2><a href="#p{number}">page {number}</a></h2>\n'
     if isinstance(picture, Picture):
@@ -217,7 +203,14 @@ def _page(
         yield "</div>\n"
     yield "</div>\n"
     data = [
-        [b["index"], ROLES.index(b["role"]), *b["box"], b["level"], b["trail"], b["rule"]]
+        [
+            b["index"],
+            ROLES.index(b["role"]),
+            *b["box"],
+            b["level"],
+            b["breadcrumb_trail"],
+            b["rule"],
+        ]
         for b in blocks
     ]
     yield f'<script type="application/json">{_json(data)}</script>\n</section>\n'
@@ -253,7 +246,7 @@ def _tail(inspected: Inspected, blocks: list[dict[str, Any]]) -> str:
 
 
 def _chunks(chunks: pd.DataFrame, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the page says of each chunk, with its blocks and its boxes on pages."""
+    """Return what the page shows of each chunk, with its blocks and its boxes on pages."""
     members: dict[int, list[int]] = {}
     for block in blocks:
         for position in block["chunks"]:
@@ -279,7 +272,7 @@ def _chunks(chunks: pd.DataFrame, blocks: list[dict[str, Any]]) -> list[dict[str
 
 
 def _json(value: Any) -> str:
-    """JSON that cannot end the script element which it stands in, nor begin a comment there."""
+    """Return JSON that can neither end the script element around it nor begin a comment in it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -288,6 +281,6 @@ def _resource(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Source expression of Content Security Policy level 3 for one inline element."""
+    """Return the Content Security Policy (level 3) source expression of an inline element."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,4 +1,4 @@
-"""Pictures of all pages of a PDF within a budget of bytes: size and quality by measure."""
+"""Pictures of all pages of a PDF within a budget of bytes, by adapting size and quality."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rag_pipeline.errors import ParseError
 from rag_pipeline.parsing.pdf.native.page_pictures import PageRenderer, encoded, open_renderer
 
 BUDGET = 33_000_000
-"""Bytes of all pictures together; base64 makes a third more of them."""
+"""Bytes of all pictures together, before base64 adds a third."""
 STEPS = ((1200, 70), (1000, 60), (1000, 45), (850, 40), (700, 35), (560, 30), (420, 25), (300, 20))
 """(width in pixels, WebP quality), best first."""
 SAMPLE = 12
-"""Pages by which the step is chosen, spread over the file."""
+"""Pages sampled across the file to choose the step."""
 THREADS = 2
-"""WebP is encoded without Python's lock, four times as slowly as PDFium draws."""
+"""Encoding WebP releases Python's lock; it takes four times as long as drawing by PDFium."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A page as the bytes of an image file; width and height in pixels."""
+    """A page as an image file; width and height in pixels."""
 
     width: int
     height: int
@@ -34,9 +34,9 @@ class Picture:
 
 
 def pictures_of(path: Path, pages: Sequence[int], budget: int = BUDGET) -> Iterator[Picture | str]:
-    """Yield the picture of each page, or in words why it cannot be drawn.
+    """Yield the picture of each page, or the reason it cannot be drawn.
 
-    All together take about `budget` bytes at most. Raises the errors of `open_pdf`.
+    Together they take at most about `budget` bytes. Raises the errors of `open_pdf`.
     """
     with open_renderer(path) as renderer, ThreadPoolExecutor(THREADS) as pool:
         width, quality = chosen_step(renderer, pages, budget)
@@ -53,7 +53,7 @@ def pictures_of(path: Path, pages: Sequence[int], budget: int = BUDGET) -> Itera
 
 
 def chosen_step(renderer: PageRenderer, pages: Sequence[int], budget: int) -> tuple[int, int]:
-    """Return the best (width, quality) at which a sample of the pages keeps to its share."""
+    """Return the best (width, quality) at which a sample of the pages stays within its share."""
     sample = pages[:: max(1, len(pages) // SAMPLE)]
     for width, quality in STEPS[:-1]:
         drawn = [_drawn(renderer, page, width) for page in sample]

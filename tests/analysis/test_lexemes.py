@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.analysis import analyze, analyze_batch, query_lexemes, query_weights
+from rag_pipeline.analysis import analyze, query_lexemes, query_weights
 
 LANGUAGES = ["en", "ko", "de"]
 
@@ -223,11 +223,6 @@ def test_stop_words_are_kept_so_that_phrases_work() -> None:
 def test_segments_take_positions_like_words() -> None:
     document = dict.fromkeys(analyze("see XJ-900 now", "und"))
     assert {("see", 1), ("xj", 2), ("900", 3), ("now", 4), ("xj-900", 2)} <= set(document)
-
-
-def test_batches_are_as_single_texts() -> None:
-    texts = ["one filter", "", "두 번째"]
-    assert analyze_batch(texts, "en") == [analyze(text, "en") for text in texts]
 
 
 @given(text=st.text(max_size=200), language=st.sampled_from(["en", "ko", "de", "und", "xx", ""]))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_pipeline.chunking.cutting.splitting import Fragment, sentences, shorten, split_texts, words
-from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.chunking.task import TokenCounter
 from tests.chunking.documents import count_characters, count_marked, count_pairs, count_words
 
 
@@ -72,8 +72,8 @@ def test_combining_marks_stay_with_their_letter() -> None:
 def test_fragments_join_to_the_text_and_keep_the_limit(texts: list[str], limit: int) -> None:
     counter = TokenCounter(count_characters)
     for by_line in (False, True):
-        whole = [Fragment(text, len(text)) for text in texts]
-        found = split_texts(whole, [limit] * len(texts), counter, by_line=by_line)
+        whole = [Fragment(text, len(text), by_line) for text in texts]
+        found = split_texts(whole, [limit] * len(texts), counter)
         assert ["".join(f.text for f in fragments) for fragments in found] == texts
         assert all(len(f.text.strip()) <= limit for fragments in found for f in fragments)
 

@@ -9,7 +9,7 @@ import pytest
 from rag_pipeline.chunking import chunk
 from rag_pipeline.chunking.cutting.windows import Atom, pack_even
 from rag_pipeline.chunking.strategies.recursive import separated
-from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.chunking.task import TokenCounter
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.frames import SECTION
 from rag_pipeline.settings import ChunkingSettings

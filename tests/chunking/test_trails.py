@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_pipeline.chunking.chunk_trails import Trails
-from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.chunking.task import TokenCounter
 from tests.chunking.documents import count_characters
 
 

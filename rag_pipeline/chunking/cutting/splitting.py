@@ -1,87 +1,83 @@
-"""Texts above the budget: into lines, sentences, words, at last characters; counted in batches."""
+"""Splitting texts above the budget into lines or sentences, then words, then characters."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.chunking.task import TokenCounter
 from rag_pipeline.sentence_borders import UNKNOWN, sentences
 
 ELLIPSIS = "…"
 
-# White space ends a word; where scripts have none, their punctuation does.
+# White space ends a word; in scripts without it, punctuation does.
 _WORD = re.compile(r"[^\s、，；：]*(?:[、，；：]+\s*|\s+|$)")
 
 
 def words(text: str) -> list[str]:
-    """Split after white space and after ideographic punctuation; the parts join to `text` again."""
+    """Split after white space and ideographic punctuation; the parts join to `text` again."""
     return [word for word in _WORD.findall(text) if word]
-
-
-def lines(text: str) -> list[str]:
-    """Split after newlines; the parts join to `text` again."""
-    return text.splitlines(keepends=True)
 
 
 @dataclass(slots=True)
 class Fragment:
-    """A part of a text, with its tokens."""
+    """A part of a text and its tokens; `by_line`: code, split into lines, not sentences."""
 
     text: str
     tokens: int
+    by_line: bool = False
 
 
 def split_texts(
     texts: Sequence[Fragment],
     limits: Sequence[int],
     counter: TokenCounter,
-    *,
-    by_line: bool = False,
     language: str = UNKNOWN,
 ) -> list[list[Fragment]]:
-    """Split each text into fragments of at most its limit of tokens, in order, nothing lost.
+    """Split each text into fragments within its limit of tokens; they join to the text again.
 
-    Sentences first, by the rules of `language` (`by_line`: lines first, for code), a sentence above
-    the limit by words, a word above the limit by characters. Fragments of one text join to it
-    again. All texts are counted together: three or four calls in all.
+    Splits into sentences by the rules of `language`, or lines (`by_line`), a sentence above the
+    limit into words, a word above the limit into characters. All texts are counted together, in
+    three or four calls.
     """
 
-    def finest_whole(text: str) -> list[str]:
-        return lines(text) if by_line else sentences(text, language)
+    def step(fragment: Fragment, into_words: bool) -> list[str]:
+        if into_words:
+            return words(fragment.text)
+        if fragment.by_line:
+            return fragment.text.splitlines(keepends=True)
+        return sentences(fragment.text, language)
 
-    steps: tuple[Callable[[str], list[str]], ...] = (finest_whole, words)
-    fragments = [[text] for text in texts]
-    for step in steps:
-        long = [
-            (number, fragment)
-            for number, found in enumerate(fragments)
-            for fragment in found
+    pending = list(enumerate(texts))
+    for into_words in (False, True):
+        parts = {
+            i: step(fragment, into_words)
+            for i, (number, fragment) in enumerate(pending)
             if fragment.tokens > limits[number]
-        ]
-        parts = [step(fragment.text) for _, fragment in long]
-        counts = iter(counter.parts([part.strip() for found in parts for part in found]))
-        split: dict[int, list[Fragment]] = {}
-        for (number, fragment), found in zip(long, parts, strict=True):
-            counted = [Fragment(part, next(counts) + counter.space) for part in found]
-            _spread(counted, fragment)
-            if step is words:
-                counted = _join(counted, limits[number])
-            split[id(fragment)] = counted
-        fragments = [
-            [part for fragment in found for part in split.get(id(fragment), [fragment])]
-            for found in fragments
-        ]
-    return [
-        [part for fragment in found for part in _split_characters(fragment, limit, counter)]
-        for found, limit in zip(fragments, limits, strict=True)
-    ]
+        }
+        counts = iter(counter.parts([part.strip() for found in parts.values() for part in found]))
+        divided: list[tuple[int, Fragment]] = []
+        for i, (number, fragment) in enumerate(pending):
+            found = [fragment]
+            if i in parts:
+                found = [
+                    Fragment(part, next(counts) + counter.space, fragment.by_line)
+                    for part in parts[i]
+                ]
+                _spread(found, fragment)
+                found = _join(found, limits[number]) if into_words else found
+            divided += [(number, part) for part in found]
+        pending = divided
+    fragments: list[list[Fragment]] = [[] for _ in texts]
+    for number, fragment in pending:
+        fragments[number] += _split_characters(fragment, limits[number], counter)
+    return fragments
 
 
 def _spread(parts: list[Fragment], whole: Fragment) -> None:
-    """Where the parts count less than the whole, spread what is missing by length."""
+    """If the parts count less than the whole, spread what is missing by length."""
     missing = whole.tokens - sum(part.tokens for part in parts)
     if missing > 0:
         for part in parts:
@@ -89,7 +85,7 @@ def _spread(parts: list[Fragment], whole: Fragment) -> None:
 
 
 def _join(fragments: list[Fragment], limit: int) -> list[Fragment]:
-    """Join neighbours while they stay within the limit."""
+    """Join neighbours as long as they stay within the limit."""
     joined: list[Fragment] = []
     for fragment in fragments:
         last = joined[-1] if joined else None
@@ -102,10 +98,10 @@ def _join(fragments: list[Fragment], limit: int) -> list[Fragment]:
 
 
 def _split_characters(fragment: Fragment, limit: int, counter: TokenCounter) -> list[Fragment]:
-    """Cut an unbroken run at characters, in proportion to its tokens, until every part fits."""
+    """Cut an unbroken run between characters until every part fits."""
     if fragment.tokens <= limit or len(fragment.text) <= 1:
         return [fragment]
-    # A little below the proportion, so that one round nearly always suffices.
+    # Slightly less than in proportion to its tokens, so that one round nearly always suffices.
     size = max(
         1, min(len(fragment.text) - 1, len(fragment.text) * limit * 9 // (fragment.tokens * 10))
     )
@@ -125,7 +121,7 @@ def _split_characters(fragment: Fragment, limit: int, counter: TokenCounter) -> 
 
 
 def shorten(text: str, tokens: int, limit: int) -> str:
-    """Cut a text of `tokens` tokens to about `limit`, at a word if possible, and mark the cut."""
+    """Cut a text of `tokens` tokens to about `limit`, between words if possible; mark the cut."""
     if tokens <= limit:
         return text
     kept = text[: max(1, len(text) * max(1, limit - 2) * 9 // (tokens * 10))]

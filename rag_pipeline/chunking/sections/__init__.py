@@ -1,4 +1,4 @@
-"""Body blocks into units and units into drafts: what belongs together and how it is packed.
+"""Body blocks to units and units to drafts: what belongs together and how it is packed.
 
-Cutting running text is in `cutting/`; the choice between the two is a strategy's.
+`cutting/` cuts running text; each strategy chooses between the two.
 """

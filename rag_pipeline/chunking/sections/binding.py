@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from rag_pipeline.chunking.sections.body_blocks import Block
+from rag_pipeline.chunking.sections.body_blocks import BodyBlock
 from rag_pipeline.line_marks import BULLETS, CIRCLED, DASHES, STEP_WORDS, TABLE_CAPTION_WORDS
 
 ITEM_ROLES = frozenset({"procedure_step", "list_item"})
 _WARNED = ITEM_ROLES | {"admonition"}
 _INTRODUCED = ITEM_ROLES | {"table", "code", "caption", "admonition", "figure"}
 _LONGEST_LEAD_IN = 300
-"""Characters of a paragraph with a colon at its end that still introduces a list."""
+"""Most characters of a paragraph ending in a colon that introduces a list."""
 _LONGEST_LABEL = 30
-"""Characters of an admonition that is only its label: its text is the block below."""
+"""Most characters of an admonition that is only a label, with its text in the next block."""
 _NUMBER = re.compile(
     rf"\s*\(?(?:{STEP_WORDS}|제)?\s*"
     r"(?:(\d{1,3})(?:[.):](?!\d)|\s*단계|\s+(?=[^\W\d_a-z])|\s*$)|([①-⑳]))",
@@ -28,10 +28,10 @@ _MARKER = re.compile(
 _TABLE_CAPTION = re.compile(rf"\s*[<\[(]?\s*(?:{TABLE_CAPTION_WORDS})", re.IGNORECASE)
 
 
-def group_ends(blocks: list[Block]) -> list[int]:
-    """For each block the last position of its group; items and code without a group run on.
+def group_ends(blocks: list[BodyBlock]) -> list[int]:
+    """Return the last position of each block's group; runs of ungrouped items or code are groups.
 
-    What stands between the first and the last block of a group counts as inside it.
+    Everything between the first and last block of a group counts as inside it.
     """
     last = {block.group: i for i, block in enumerate(blocks) if block.group is not None}
     ends = list(range(len(blocks)))
@@ -46,10 +46,10 @@ def group_ends(blocks: list[Block]) -> list[int]:
     return ends
 
 
-def glue(blocks: list[Block]) -> list[bool]:
+def glue(blocks: list[BodyBlock]) -> list[bool]:
     """Mark the blocks that must stay with the next one.
 
-    A heading with what it heads; a warning with the step below it, or with the last step where none
+    A heading with what follows; a warning with the step below it, or with the last step if none
     follows; a caption with its table or figure; a lead-in that ends in a colon with its list.
     """
     glued = [False] * len(blocks)
@@ -78,8 +78,8 @@ def glue(blocks: list[Block]) -> list[bool]:
     return glued
 
 
-def _captioned(blocks: list[Block], caption: int, glued: list[bool]) -> int | None:
-    """Return the neighbour that a caption names: by group, then by its wording, then the nearer."""
+def _captioned(blocks: list[BodyBlock], caption: int, glued: list[bool]) -> int | None:
+    """Return the neighbour a caption describes: by group, then by wording, then by distance."""
     block = blocks[caption]
     wanted = "table" if _TABLE_CAPTION.match(block.text) else "figure"
     best: tuple[tuple[bool, bool, float], int] | None = None
@@ -99,11 +99,12 @@ def _captioned(blocks: list[Block], caption: int, glued: list[bool]) -> int | No
 
 
 def chunk_kinds(
-    blocks: list[Block], glued: list[bool], ends: list[int], start: int, end: int
+    blocks: list[BodyBlock], glued: list[bool], ends: list[int], start: int, end: int
 ) -> list[str]:
-    """Return the chunk kind that each block of a unit (`start` to `end`, exclusive) speaks for.
+    """Return the chunk kind each block of a unit (`start` to `end`, exclusive) suggests.
 
-    Inside a group it is the outermost group's; a warning or caption takes that of what it is for.
+    Inside a group it is that of the outermost group; a warning or caption takes the kind of what it
+    belongs to.
     """
     kinds: list[str] = []
     outer_end = -1
@@ -122,7 +123,7 @@ def chunk_kinds(
     return kinds
 
 
-def _is_note(blocks: list[Block], glued: list[bool], i: int) -> bool:
+def _is_note(blocks: list[BodyBlock], glued: list[bool], i: int) -> bool:
     """Whether a block is a warning, the text below a warning's label, or a caption."""
     if blocks[i].role == "paragraph":
         return i > 0 and blocks[i - 1].role == "admonition" and glued[i - 1]
@@ -141,8 +142,8 @@ def _group_kind(roles: set[str]) -> str:
     return "text"
 
 
-def step_numbers(blocks: list[Block]) -> list[int | None]:
-    """Number the steps of the highest level: by the number in the text, else by counting on."""
+def step_numbers(blocks: list[BodyBlock]) -> list[int | None]:
+    """Number the top-level steps: by the number in the text, or else by counting on."""
     steps = [block for block in blocks if block.role == "procedure_step"]
     top = min((block.list_level for block in steps), default=1)
     numbers: list[int | None] = []
@@ -163,7 +164,7 @@ def step_numbers(blocks: list[Block]) -> list[int | None]:
     return numbers
 
 
-def lacks_numbers(blocks: list[Block]) -> bool:
-    """Whether no step carries a number, letter or bullet of its own, so that ours are written."""
+def lacks_numbers(blocks: list[BodyBlock]) -> bool:
+    """Whether no step has a number, letter or bullet of its own, so that numbers are added."""
     steps = [block for block in blocks if block.role == "procedure_step"]
     return bool(steps) and not any(_MARKER.match(block.text) for block in steps)

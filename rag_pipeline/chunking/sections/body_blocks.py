@@ -1,4 +1,4 @@
-"""The structured frame as body blocks and sections, which the chunkers read."""
+"""The structured frame as body blocks and sections."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ HEADING_ROLES = frozenset({"heading", "title"})
 
 
 @dataclass(slots=True)
-class Block:
-    """One body block: a row of the structured frame that is not furniture."""
+class BodyBlock:
+    """A row of the structured frame that is not furniture."""
 
     box: Box
     text: str
@@ -37,12 +37,12 @@ class Block:
 
 
 @dataclass(slots=True)
-class Section:
+class BodySection:
     """A heading and the blocks below it up to the next heading.
 
-    `level` 0 stands for the title and for what precedes every heading. `parent` is the number of
-    the nearest section above with a lower level, -1 where there is none. `numbers` are those of
-    this section and of the headings without text that were handed down to it.
+    `level` is 0 for the title and for text before any heading. `parent` is the number of the
+    nearest section above with a lower level, -1 if there is none. `numbers` holds its own number
+    and those of the empty sections handed down to it. `major` counts the major sections so far.
     """
 
     number: int
@@ -51,8 +51,9 @@ class Section:
     trail: tuple[str, ...]
     is_major: bool
     has_body: bool = False
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[BodyBlock] = field(default_factory=list)
     numbers: set[int] = field(default_factory=set)
+    major: int = 0
 
     @property
     def heading(self) -> str | None:
@@ -61,21 +62,18 @@ class Section:
         return own[-1] if own else None
 
 
-def body_blocks(structured: pd.DataFrame) -> list[Block]:
+def body_blocks(structured: pd.DataFrame) -> list[BodyBlock]:
     """Return the rows that may reach a chunk: not furniture, with text, cells or a figure."""
     columns = (
         "page_number x0 y0 x1 y1 text role heading_level list_level group_id section_id "
-        "breadcrumb_trail table_cells"
+        "breadcrumb_trail table_cells code_language"
     ).split()
-    languages = (
-        structured["code_language"].tolist()
-        if "code_language" in structured
-        else [""] * len(structured)
-    )
-    # `tolist` gives plain Python values, many times faster than rows of pandas.
-    values = zip(*(structured[name].tolist() for name in columns), languages, strict=True)
+    if "code_language" not in structured:
+        structured = structured.assign(code_language="")
+    # `tolist` gives plain Python values, many times faster than iterating over pandas rows.
+    values = zip(*(structured[name].tolist() for name in columns), strict=True)
     return [
-        Block(
+        BodyBlock(
             box=(page, x0, y0, x1, y1),
             text=text.strip("\n").rstrip(),
             role=role,
@@ -87,34 +85,20 @@ def body_blocks(structured: pd.DataFrame) -> list[Block]:
             cells=cells,
             code_language=language if isinstance(language, str) else "",
         )
-        for (
-            page,
-            x0,
-            y0,
-            x1,
-            y1,
-            text,
-            role,
-            level,
-            list_level,
-            group,
-            section,
-            trail,
-            cells,
-            language,
-        ) in values
+        for page, x0, y0, x1, y1, text, role, level, list_level, group, *others in values
+        for section, trail, cells, language in [others]
         if role not in FURNITURE_ROLES and (text.strip() or role in ("table", "figure"))
     ]
 
 
-def gather_sections(blocks: list[Block], major_heading_level: int) -> list[Section]:
+def gather_sections(blocks: list[BodyBlock], major_heading_level: int) -> list[BodySection]:
     """Gather blocks into sections: each heading opens one, and so does a change of `section_id`.
 
-    A heading's own row may carry the trail above it or the trail with it; the first block below it
-    decides. A heading without text below it is handed down to the next section, so that it does not
-    stand alone in a chunk: it would be found for its words and say nothing.
+    A heading's own row may carry the trail with or without the heading, so the first block below it
+    decides. A heading without text below it is handed down to the next section: alone in a chunk,
+    it would be found for its words and say nothing.
     """
-    sections: list[Section] = []
+    sections: list[BodySection] = []
     section_id = -1
     for block in blocks:
         last = sections[-1] if sections else None
@@ -122,7 +106,7 @@ def gather_sections(blocks: list[Block], major_heading_level: int) -> list[Secti
             last = _open_section(block, sections, major_heading_level)
             sections.append(last)
         if not block.is_heading and not last.has_body:
-            # A figure without text is no body yet.
+            # A figure without text does not count as body.
             last.has_body = bool(block.text) or block.role == "table"
             last.trail = split_trail(block.trail)
         section_id = block.section
@@ -135,7 +119,9 @@ def split_trail(trail: str) -> tuple[str, ...]:
     return tuple(one_line(part) for part in trail.split(TRAIL_SEPARATOR)) if trail.strip() else ()
 
 
-def _open_section(block: Block, sections: list[Section], major_heading_level: int) -> Section:
+def _open_section(
+    block: BodyBlock, sections: list[BodySection], major_heading_level: int
+) -> BodySection:
     trail = split_trail(block.trail)
     if block.role == "title":
         level = 0
@@ -147,7 +133,7 @@ def _open_section(block: Block, sections: list[Section], major_heading_level: in
     while parent >= 0 and sections[parent].level >= level:
         parent = sections[parent].parent
     number = len(sections)
-    return Section(
+    return BodySection(
         number=number,
         level=level,
         parent=parent,
@@ -157,10 +143,13 @@ def _open_section(block: Block, sections: list[Section], major_heading_level: in
     )
 
 
-def _hand_down(sections: list[Section]) -> list[Section]:
-    kept: list[Section] = []
+def _hand_down(sections: list[BodySection]) -> list[BodySection]:
+    kept: list[BodySection] = []
+    majors = 0
     for section, following in itertools.zip_longest(sections, sections[1:]):
         if section.has_body or following is None:
+            majors += section.is_major
+            section.major = majors
             kept.append(section)
             continue
         following.blocks = section.blocks + following.blocks

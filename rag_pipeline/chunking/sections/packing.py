@@ -1,14 +1,14 @@
-"""Units to drafts of chunks: filled in order, each below the budget."""
+"""Packs units into drafts of chunks, in order, each within the budget."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_pipeline.chunking.assemble import text_with_starts
 from rag_pipeline.chunking.cutting.splitting import Fragment, shorten, split_texts
-from rag_pipeline.chunking.sections.units import Context, Piece, Unit
-from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.chunking.sections.units import Context, Unit, UnitPiece
+from rag_pipeline.chunking.task import TokenCounter
 from rag_pipeline.sentence_borders import UNKNOWN
 
 _REPACK_ROUNDS = 8
@@ -16,31 +16,20 @@ _REPACK_ROUNDS = 8
 
 @dataclass(slots=True)
 class Draft:
-    """A chunk in the making: its pieces, and an upper estimate of its content's tokens."""
+    """A chunk being filled: its pieces, and an upper estimate of its content's tokens."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[UnitPiece] = field(default_factory=list)
     keys: set[int] = field(default_factory=set)
     numbers: set[int] = field(default_factory=set)
     parent: int = -1
     tokens: int = 0
 
-    def cost(self, pieces: Iterable[Piece], join: int) -> int:
-        """Tokens that the pieces would add, with the context that they would have to repeat."""
-        pieces = list(pieces)
-        total = 0
-        seen = {piece.key for piece in pieces}
-        context: Context | None = None
-        for piece in pieces:
-            total += piece.tokens + join
-            if piece.context is not context:
-                context = piece.context
-                for repeated in context.pieces if context else ():
-                    if repeated.key not in seen and repeated.key not in self.keys:
-                        seen.add(repeated.key)
-                        total += repeated.tokens + join
-        return total
+    def cost(self, pieces: Sequence[UnitPiece], join: int) -> int:
+        """Tokens that the pieces would add, with the context they would have to repeat."""
+        known = self.keys.union(piece.key for piece in pieces)
+        return sum(piece.tokens + join for piece, _ in _with_contexts(pieces, known))
 
-    def add(self, pieces: Sequence[Piece], cost: int) -> None:
+    def add(self, pieces: Sequence[UnitPiece], cost: int) -> None:
         """Append pieces whose cost is known."""
         if not self.pieces:
             self.parent = pieces[0].section.parent
@@ -55,39 +44,52 @@ class Draft:
     def content(self) -> tuple[str, list[int]]:
         """The text, and where in it each piece begins.
 
-        Pieces in order, repeated context where the piece that needs it begins. The heading of the
-        section that the draft begins in goes to the top.
+        Repeated context precedes the piece that needs it; the heading of the draft's first section
+        goes to the top.
         """
-        emitted = {piece.key for piece in self.pieces}
         top: list[str] = []
         parts: list[str] = []
         before: list[int] = []
-        context: Context | None = None
-        for piece in self.pieces:
-            joiner = piece.joiner
-            if piece.context is not context:
-                context = piece.context
-                for repeated in context.pieces if context else ():
-                    if repeated.key in emitted:
-                        continue
-                    emitted.add(repeated.key)
-                    if repeated.block.is_heading and repeated.section is self.pieces[0].section:
-                        top += [repeated.text, self.pieces[0].joiner or "\n"]
-                    else:
-                        parts += ["\n\n" if joiner == "\n\n" else "\n", repeated.text]
-                        joiner = joiner or "\n"
-            before.append(len(parts) + 1)  # the joiner comes first
-            if piece.text:
-                parts += [joiner if parts else "", piece.text]
+        default = ""  # joins a piece without a joiner of its own, the second part of a split one
+        for piece, owner in _with_contexts(self.pieces, {piece.key for piece in self.pieces}):
+            if piece is owner:
+                before.append(len(parts) + 1)  # the joiner comes first
+                if piece.text:
+                    parts += [(piece.joiner or default) if parts else "", piece.text]
+                default = ""
+            elif piece.block.is_heading and piece.section is self.pieces[0].section:
+                top += [piece.text, self.pieces[0].joiner or "\n"]
+            else:
+                parts += ["\n\n" if (owner.joiner or default) == "\n\n" else "\n", piece.text]
+                default = "\n"
         return text_with_starts(top + parts, [len(top) + count for count in before])
+
+
+def _with_contexts(
+    pieces: Iterable[UnitPiece], known: Iterable[int]
+) -> Iterator[tuple[UnitPiece, UnitPiece]]:
+    """Yield each piece, before it the context it must repeat, each with the piece it is for.
+
+    `known`: keys of pieces that need no repeating.
+    """
+    emitted = set(known)
+    context: Context | None = None
+    for piece in pieces:
+        if piece.context is not context:
+            context = piece.context
+            for repeated in context.pieces if context else ():
+                if repeated.key not in emitted:
+                    emitted.add(repeated.key)
+                    yield repeated, piece
+        yield piece, piece
 
 
 class Packer:
     """Packs the units of one document into drafts.
 
     `budget`: tokens of a chunk, trail included. `small`: sections below it merge with neighbours.
-    `trail_tokens`: tokens of each section's trail, by the section's number. `language`: whose rules
-    part sentences.
+    `trail_tokens`: tokens of each section's trail, by the section's number. `language`: for
+    splitting sentences.
     """
 
     def __init__(
@@ -117,8 +119,8 @@ class Packer:
     def repack(self, draft: Draft, excess: int) -> list[Draft]:
         """Split a draft whose exact count is `excess` tokens above the budget.
 
-        The estimate adds up the counts of the pieces; a vocabulary may count the whole higher. What
-        is missing is spread over the pieces by their length; more of it where that is not enough.
+        The estimate adds up the counts of the pieces, but a vocabulary may count the whole higher.
+        The difference is spread over the pieces by length, and doubled until the draft splits.
         """
         missing = max(excess, excess + self._room(draft.pieces[0]) - draft.tokens)
         length = sum(len(piece.text) for piece in draft.pieces) or 1
@@ -146,11 +148,11 @@ class Packer:
             self._drafts.append(self._draft)
         self._draft = Draft()
 
-    def _room(self, piece: Piece) -> int:
-        """Tokens for content below the trail of the piece's section."""
+    def _room(self, piece: UnitPiece) -> int:
+        """Tokens left for content under the trail of the piece's section."""
         return max(1, self._budget - self._trail_tokens[piece.section.number])
 
-    def _fits(self, cost: int, pieces: Sequence[Piece]) -> bool:
+    def _fits(self, cost: int, pieces: Sequence[UnitPiece]) -> bool:
         room = self._room(pieces[0])
         if self._draft.pieces:
             room = min(room, self._room(self._draft.pieces[0]))
@@ -165,8 +167,8 @@ class Packer:
         for unit in units:
             self._add_unit(unit)
 
-    def _joins(self, pieces: Sequence[Piece]) -> bool:
-        """Whether a section goes on in the draft: same parent or below it, one of the two small."""
+    def _joins(self, pieces: Sequence[UnitPiece]) -> bool:
+        """Whether a section continues the draft: same parent or below it, and one of them small."""
         draft, section = self._draft, pieces[0].section
         if not draft.pieces or section.is_major:
             return False
@@ -175,7 +177,7 @@ class Packer:
         cost = draft.cost(pieces, self._join)
         if self._fits(cost, pieces):
             return draft.tokens < self._small or cost < self._small
-        # A section that must be split anyway may begin below a small one.
+        # A section that must be split anyway may begin in the chunk of a small one.
         return draft.tokens < self._small and cost > self._room(pieces[0])
 
     def _add_unit(self, unit: Unit) -> None:
@@ -191,7 +193,7 @@ class Packer:
             return
         if self._draft.tokens * 2 > room:
             self._flush()
-        # Parts of about the same size: a last part of one row or step would say little.
+        # Parts of about the same size: a last part with one row or step would say little.
         own = sum(piece.tokens + self._join for piece in unit)
         repeated = self._repeated(unit[-1])
         total = self._draft.tokens + own
@@ -201,8 +203,8 @@ class Packer:
                 self._flush()
             self._add_run(run)
 
-    def _add_run(self, run: Sequence[Piece]) -> None:
-        """Add pieces that stay together; where even alone they do not fit, one after the other."""
+    def _add_run(self, run: Sequence[UnitPiece]) -> None:
+        """Add pieces that stay together, or one by one if they do not fit even alone."""
         cost = self._draft.cost(run, self._join)
         if not self._fits(cost, run):
             alone = Draft().cost(run, self._join)
@@ -215,56 +217,47 @@ class Packer:
         self._draft.add(run, cost)
 
     def _split_long(self, sections: Sequence[Sequence[Unit]]) -> list[list[Unit]]:
-        """Split the pieces that are too long for a chunk, all at once; their parts replace them."""
-        long: list[Piece] = []
+        """Replace the pieces that are too long for a chunk by their parts, all in one go."""
+        long: list[UnitPiece] = []
         limits: list[int] = []
-        for section in sections:
-            for unit in section:
-                for piece in unit:
-                    limit = self._limit(piece)
-                    if piece.tokens + self._join > limit:
-                        long.append(piece)
-                        limits.append(max(1, limit - self._join))
-        parts: dict[int, list[Piece]] = {}
-        for by_line in (False, True):
-            chosen = [i for i, piece in enumerate(long) if (piece.kind == "code") == by_line]
-            whole = [Fragment(long[i].text, long[i].tokens) for i in chosen]
-            split = split_texts(
-                whole,
-                [limits[i] for i in chosen],
-                self._counter,
-                by_line=by_line,
-                language=self._language,
-            )
-            for i, found in zip(chosen, split, strict=True):
-                piece = long[i]
-                parts[id(piece)] = [
-                    replace(
-                        piece,
-                        text=fragment.text,
-                        tokens=fragment.tokens,
-                        joiner=piece.joiner if number == 0 else "",
-                        glued=piece.glued and number == len(found) - 1,
-                    )
-                    for number, fragment in enumerate(found)
-                ]
+        for piece in (piece for section in sections for unit in section for piece in unit):
+            # What fits below its trail and what it repeats.
+            limit = self._room(piece) - self._repeated(piece) - self._join
+            if piece.tokens > limit:
+                long.append(piece)
+                limits.append(max(1, limit))
+        split = split_texts(
+            [Fragment(piece.text, piece.tokens, by_line=piece.kind == "code") for piece in long],
+            limits,
+            self._counter,
+            self._language,
+        )
+        parts = {
+            id(piece): [
+                replace(
+                    piece,
+                    text=fragment.text,
+                    tokens=fragment.tokens,
+                    joiner=piece.joiner if number == 0 else "",
+                    glued=piece.glued and number == len(found) - 1,
+                )
+                for number, fragment in enumerate(found)
+            ]
+            for piece, found in zip(long, split, strict=True)
+        }
         return [
             [[part for piece in unit for part in parts.get(id(piece), [piece])] for unit in section]
             for section in sections
         ]
 
-    def _limit(self, piece: Piece) -> int:
-        """Tokens of the longest piece that fits below its trail and what it repeats."""
-        return self._room(piece) - self._repeated(piece)
-
-    def _repeated(self, piece: Piece) -> int:
+    def _repeated(self, piece: UnitPiece) -> int:
         pieces = piece.context.pieces if piece.context else ()
         return sum(repeated.tokens + self._join for repeated in pieces)
 
 
-def _glued_runs(unit: Unit) -> list[list[Piece]]:
-    """Cut a unit where a piece does not have to stay with the next."""
-    runs: list[list[Piece]] = [[]]
+def _glued_runs(unit: Unit) -> list[list[UnitPiece]]:
+    """Cut a unit after each piece that need not stay with the next."""
+    runs: list[list[UnitPiece]] = [[]]
     for piece in unit:
         runs[-1].append(piece)
         if not piece.glued:
@@ -273,8 +266,8 @@ def _glued_runs(unit: Unit) -> list[list[Piece]]:
 
 
 def fit_contexts(contexts: Sequence[Context], limit: int, counter: TokenCounter) -> None:
-    """Shorten what is repeated to at most about `limit` tokens for a context, all in one count."""
-    shortened: list[Piece] = []
+    """Shorten each context to about `limit` tokens, counting all of them in one call."""
+    shortened: list[UnitPiece] = []
     for context in contexts:
         if sum(piece.tokens for piece in context.pieces) <= limit:
             continue

@@ -11,9 +11,9 @@ _WORD = re.compile(r"\w+")
 
 
 def cell_rows(cells: Any) -> list[tuple[str, ...]]:
-    """Return the rows of a `table_cells` value, cells on one line each, without empty rows.
+    """Return the rows of a `table_cells` value, each cell on one line, without empty rows.
 
-    Takes lists as well as the nested arrays that a round trip through Parquet gives; [] for null.
+    Accepts lists and the nested arrays that Parquet returns; [] for null.
     """
     if cells is None or isinstance(cells, float):
         return []
@@ -22,19 +22,19 @@ def cell_rows(cells: Any) -> list[tuple[str, ...]]:
 
 
 def markdown_row(row: tuple[str, ...]) -> str:
-    """One row with pipes. Pipes inside cells stay as they are: a quoted command must stay true."""
+    """Return a row with pipes. Pipes inside cells are not escaped: quoted commands stay exact."""
     return "| " + " | ".join(row) + " |"
 
 
 def markdown_header(row: tuple[str, ...]) -> str:
-    """The header row and the rule below it."""
+    """Return the header row and the rule below it."""
     return markdown_row(row) + "\n|" + "---|" * len(row)
 
 
 def lines_beside(text: str, rows: list[tuple[str, ...]]) -> list[str]:
-    """Return the lines of a table block's text that hold a word that no cell holds.
+    """Return the lines of a table block's text with a word that no cell has.
 
-    The cells are a parser's guess; a word that it left out must not be lost.
+    Cells are a parser's guess; words it left out must not be lost.
     """
     held = {word for row in rows for cell in row for word in _WORD.findall(cell)}
     return [

@@ -3,7 +3,8 @@
 A unit is a procedure with its heading, lead-in and warnings, a list, a table with its caption, a
 code listing, or one paragraph. A piece is a step, an item, a table row or a paragraph. A glued
 piece stays with the next one. The context of a piece is what a part that begins there must repeat:
-heading and lead-in of a procedure, lead-in of a list, caption and header row of a table.
+the heading and lead-in of a procedure, the lead-in of a list, the caption and header row of a
+table.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from rag_pipeline.chunking.sections import binding
-from rag_pipeline.chunking.sections.body_blocks import Block, Section
+from rag_pipeline.chunking.sections.body_blocks import BodyBlock, BodySection
 from rag_pipeline.chunking.sections.table_text import (
     cell_rows,
     lines_beside,
@@ -24,22 +25,22 @@ from rag_pipeline.text import one_line
 
 @dataclass(slots=True)
 class Context:
-    """Pieces that every part of a split unit repeats."""
+    """Pieces repeated by every part of a split unit."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[UnitPiece] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Piece:
+class UnitPiece:
     """The smallest part of a unit.
 
-    `kind` is the chunk kind that it speaks for, "" for headings. `joiner` separates it from what is
-    above. Parts of one split piece share its `key`. `tokens` is filled in when all are counted.
+    `kind` is the chunk kind it suggests, "" for headings. `joiner` separates it from what is above.
+    Parts of a split piece share its `key`. `tokens` is filled in when all pieces are counted.
     """
 
     text: str
-    block: Block
-    section: Section
+    block: BodyBlock
+    section: BodySection
     kind: str
     joiner: str
     key: int
@@ -49,7 +50,7 @@ class Piece:
     tokens: int = 0
 
 
-Unit = list[Piece]
+Unit = list[UnitPiece]
 
 
 class UnitBuilder:
@@ -59,13 +60,13 @@ class UnitBuilder:
         self.contexts: list[Context] = []
         self._keys = itertools.count()
 
-    def units(self, section: Section) -> list[Unit]:
+    def units(self, section: BodySection) -> list[Unit]:
         """Return the units of a section, in reading order."""
         blocks = section.blocks
         glued = binding.glue(blocks)
         ends = binding.group_ends(blocks)
         units: list[Unit] = []
-        title: Piece | None = None
+        title: UnitPiece | None = None
         start = 0
         while start < len(blocks):
             last = position = start
@@ -80,12 +81,12 @@ class UnitBuilder:
 
     def _unit(
         self,
-        section: Section,
+        section: BodySection,
         start: int,
         end: int,
         glued: list[bool],
         ends: list[int],
-        title: Piece | None,
+        title: UnitPiece | None,
     ) -> Unit:
         """Build the unit of the blocks from `start` to `end` (exclusive)."""
         blocks = section.blocks[start:end]
@@ -119,24 +120,24 @@ class UnitBuilder:
             offset = stop
         return unit
 
-    def _context(self, *pieces: Piece) -> Context:
+    def _context(self, *pieces: UnitPiece) -> Context:
         context = Context(list(pieces))
         self.contexts.append(context)
         return context
 
-    def _lead(self, above: Unit, title: Piece | None, kind: str) -> Context:
-        """What the parts of a procedure or list repeat: its heading (a procedure's) and lead-in."""
+    def _lead(self, above: Unit, title: UnitPiece | None, kind: str) -> Context:
+        """Return what the parts of a list or procedure repeat: lead-in, a procedure's heading."""
         heading = next((p for p in reversed(above) if p.block.is_heading), title)
         repeated = [heading] if heading and kind == "procedure" else []
         repeated += [p for p in above if p.block.role == "paragraph" and p.glued]
         return self._context(*repeated)
 
     def _text(
-        self, section: Section, block: Block, kind: str, number: int | None, numbered: bool
-    ) -> Piece:
-        """Make the piece of a block that is no table; `numbered`: write the step's number."""
+        self, section: BodySection, block: BodyBlock, kind: str, number: int | None, numbered: bool
+    ) -> UnitPiece:
+        """Make the piece of a block other than a table; `numbered`: write the step's number."""
         if block.is_heading:
-            return Piece(one_line(block.text), block, section, "", "\n\n", next(self._keys))
+            return UnitPiece(one_line(block.text), block, section, "", "\n\n", next(self._keys))
         text = block.text
         if numbered and number is not None:
             text = f"{number}. {text}"
@@ -145,29 +146,29 @@ class UnitBuilder:
         elif block.role == "code":
             kind = "code"
         joiner = "\n" if kind in ("procedure", "list", "code") else "\n\n"
-        return Piece(text, block, section, kind, joiner, next(self._keys), step=number)
+        return UnitPiece(text, block, section, kind, joiner, next(self._keys), step=number)
 
     def _table(
         self,
-        section: Section,
-        blocks: list[Block],
-        texts: list[Piece | None],
+        section: BodySection,
+        blocks: list[BodyBlock],
+        texts: list[UnitPiece | None],
         lead: Context | None,
-        caption: Piece | None,
+        caption: UnitPiece | None,
     ) -> Unit:
-        """Make the pieces of one table: header and rows of all its blocks, then what lay between.
+        """Make the pieces of one table: header and rows of all its blocks, then what was between.
 
-        A table over a page break is several blocks of one group: a header repeated on the next page
-        is dropped, footnotes and captions between its parts follow after the rows.
+        A table across a page break is several blocks of one group: a header repeated on the next
+        page is dropped; footnotes and captions between its parts follow the rows.
         """
         outer = (lead.pieces if lead else []) + ([caption] if caption else [])
         above = self._context(*outer)
         within = self._context(*outer)
         unit: Unit = []
 
-        def add(text: str, block: Block, context: Context) -> Piece:
+        def add(text: str, block: BodyBlock, context: Context) -> UnitPiece:
             key = next(self._keys)
-            unit.append(Piece(text, block, section, "table", "\n", key, context=context))
+            unit.append(UnitPiece(text, block, section, "table", "\n", key, context=context))
             return unit[-1]
 
         header: tuple[str, ...] | None = None
@@ -189,7 +190,7 @@ class UnitBuilder:
             for text in (*map(markdown_row, rows), *map(one_line, beside)):
                 add(text, block, within)
             if not unit or unit[-1].block is not block:
-                add("", block, within)  # no text of its own, but a region
+                add("", block, within)  # no text of its own, only a region
         between = [piece for piece in texts if piece]
         for piece in between:
             piece.glued = False
@@ -198,8 +199,10 @@ class UnitBuilder:
         return unit + between
 
 
-def _caption(texts: list[Piece | None], start: int, stop: int, glued_below: bool) -> Piece | None:
-    """Return the caption of the table at `start` to `stop`: just above, within or just below."""
+def _caption(
+    texts: list[UnitPiece | None], start: int, stop: int, glued_below: bool
+) -> UnitPiece | None:
+    """Return the caption of the table from `start` to `stop`: just above, within or just below."""
     above = texts[start - 1] if start else None
     if above and above.glued and _is_caption(above):
         return above
@@ -210,5 +213,5 @@ def _caption(texts: list[Piece | None], start: int, stop: int, glued_below: bool
     return below if _is_caption(below) else None
 
 
-def _is_caption(piece: Piece | None) -> bool:
+def _is_caption(piece: UnitPiece | None) -> bool:
     return piece is not None and piece.block.role == "caption"

@@ -1,5 +1,4 @@
-"""The chunking strategies, one function from a task to drafts each.
+"""The chunking strategies: functions from a task to drafts, listed in `chunking.STRATEGIES`.
 
-What they share is not here: see `sections/` and `cutting/`. `STRATEGIES` in the package above
-lists them.
+They share `sections/` and `cutting/`.
 """

@@ -1,4 +1,4 @@
-"""Grammars of programming languages (tree-sitter), and the definitions that code holds."""
+"""Grammars of programming languages (tree-sitter), and the definitions in a text."""
 
 from __future__ import annotations
 
@@ -7,18 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-_GRAMMARS = {
-    "bash": ("tree_sitter_bash", "language"),
-    "c": ("tree_sitter_c", "language"),
-    "cpp": ("tree_sitter_cpp", "language"),
-    "csharp": ("tree_sitter_c_sharp", "language"),
-    "go": ("tree_sitter_go", "language"),
-    "java": ("tree_sitter_java", "language"),
-    "javascript": ("tree_sitter_javascript", "language"),
-    "python": ("tree_sitter_python", "language"),
-    "rust": ("tree_sitter_rust", "language"),
-    "typescript": ("tree_sitter_typescript", "language_typescript"),
-}
+_LANGUAGES = frozenset("bash c cpp csharp go java javascript python rust typescript".split())
 _ALIASES = {
     "c#": "csharp",
     "c++": "cpp",
@@ -34,13 +23,13 @@ _ALIASES = {
     "ts": "typescript",
 }
 _DEFINITIONS = ("_definition", "_declaration", "_item", "_specifier")
-"""How grammars call what defines a name: `class_definition`, `impl_item`, `struct_specifier`."""
+"""Ends of the types of nodes that define a name: `class_definition`, `struct_specifier`."""
 _NO_DEFINITIONS = ("parameter", "field", "variable", "import")
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function, class or the like: its place in the text, and its name below those around it."""
+    """A function, class or the like: its place in the text, and its name after those around it."""
 
     start: int
     end: int
@@ -48,25 +37,26 @@ class Definition:
 
 
 def known_language(name: str) -> str | None:
-    """Return the language as it is called here; None where there is no grammar for it.
+    """Return this module's name of a language; None if there is no grammar for it.
 
     >>> known_language("C++"), known_language("cobol")
     ('cpp', None)
     """
     lower = name.strip().lower()
     lower = _ALIASES.get(lower, lower)
-    return lower if lower in _GRAMMARS else None
+    return lower if lower in _LANGUAGES else None
 
 
 @lru_cache
 def grammar(language: str) -> Any:
     """Return the grammar of a known language, as `CodeSplitter` and `Language` take it."""
-    module, function = _GRAMMARS[language]
-    return getattr(importlib.import_module(module), function)()
+    name = "c_sharp" if language == "csharp" else language
+    module = importlib.import_module(f"tree_sitter_{name}")
+    return (module.language_typescript if language == "typescript" else module.language)()
 
 
 def definitions(text: str, language: str) -> list[Definition]:
-    """Return the named definitions of a text, outer before inner. Broken code gives what is left.
+    """Return the named definitions of a text, outer before inner; of broken code, what is intact.
 
     Offsets are in characters.
     """
@@ -94,7 +84,7 @@ def _defines(kind: str) -> bool:
 
 
 def _name(node: Any) -> str | None:
-    """Return the name that a node defines: its `name`, the type of an `impl`, a declarator."""
+    """Return the name a node defines: its `name`, the type of an `impl`, or a declarator."""
     for field in ("name", "type", "declarator"):
         child = node.child_by_field_name(field)
         if field == "type" and node.type != "impl_item":

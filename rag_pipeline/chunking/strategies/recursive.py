@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -9,10 +10,8 @@ from semantic_text_splitter import TextSplitter
 
 from rag_pipeline.chunking.assemble import ChunkDraft
 from rag_pipeline.chunking.cutting.body import Range, cut_at
-from rag_pipeline.chunking.cutting.ranges import Cutter
-from rag_pipeline.chunking.strategies.windowed import joined
-from rag_pipeline.chunking.strategy import Task
-from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.chunking.cutting.ranges import BodyCutter
+from rag_pipeline.chunking.task import Task, TokenCounter
 
 MARKDOWN_LEVELS = 6
 
@@ -20,11 +19,11 @@ MARKDOWN_LEVELS = 6
 def chunk_recursive(task: Task) -> list[ChunkDraft]:
     """Keep the largest part that fits: chapter, section, paragraph, line, sentence, words.
 
-    What does not fit is cut at the next finer border: at headings of the next level, then inside a
-    section by `semantic-text-splitter`, or by the settings' `separators` where they are given.
+    Anything larger is cut at the next finer border: at headings of the next level, then inside a
+    section by `semantic-text-splitter`, or by the settings' `separators` if there are any.
     """
     in_characters = task.settings.unit == "characters"
-    cutter = Cutter(task, TokenCounter(_characters) if in_characters else None)
+    cutter = BodyCutter(task, TokenCounter(_characters) if in_characters else None)
     spans = cutter.body.section_ranges()
     tokens = cutter.count([found for _, found in spans])
     levels = [cutter.body.sections[number].level for number, _ in spans]
@@ -45,12 +44,12 @@ def chunk_recursive(task: Task) -> list[ChunkDraft]:
             top = min(levels[first + 1 : last])
             borders = [i for i in range(first + 1, last) if levels[i] == top]
             pending += reversed(list(zip([first, *borders], [*borders, last], strict=True)))
-    return cutter.chunks(joined(ranges, cutter))
+    return cutter.chunks(cutter.joined(ranges))
 
 
 def chunk_by_headers(task: Task) -> list[ChunkDraft]:
-    """Cut at every heading of levels 1 to 6; a section above the budget is cut as by recursive."""
-    cutter = Cutter(task)
+    """Cut at every heading of levels 1 to 6, and sections above the budget as `recursive` does."""
+    cutter = BodyCutter(task)
     ranges: list[Range] = []
     for number, found in cutter.body.section_ranges():
         section = cutter.body.sections[number]
@@ -58,43 +57,29 @@ def chunk_by_headers(task: Task) -> list[ChunkDraft]:
             ranges[-1] = Range(ranges[-1].start, found.end)
         else:
             ranges.append(found)
-    return cutter.chunks(
-        [
-            part
-            for found in ranges
-            for part in _cut_section(
-                found, cutter.room(cutter.body.section_at(found.start)), cutter
-            )
-        ]
-    )
+    rooms = [cutter.room(cutter.body.section_at(found.start)) for found in ranges]
+    cut = [_cut_section(*pair, cutter) for pair in zip(ranges, rooms, strict=True)]
+    return cutter.chunks([part for parts in cut for part in parts])
 
 
-def _cut_section(found: Range, room: int, cutter: Cutter) -> list[Range]:
-    """Cut a range at the coarsest borders that give parts of at most `room` tokens."""
+def _cut_section(found: Range, room: int, cutter: BodyCutter) -> list[Range]:
+    """Cut a range at the coarsest borders that keep parts within `room` tokens."""
     text = cutter.body.text[found.start : found.end]
     separators = cutter.task.settings.separators
     if separators and cutter.task.settings.strategy == "recursive":
         parts = separated(text, separators, room, cutter.counter)
-        starts = [0]
-        for part in parts[:-1]:
-            starts.append(starts[-1] + len(part))
+        starts = list(itertools.accumulate(map(len, parts[:-1])))
     else:
-        starts = split_starts(text, room, cutter.counter)
-    return [Range(found.start + a, found.start + b) for a, b in cut_at(starts, len(text))]
-
-
-def split_starts(text: str, room: int, counter: TokenCounter) -> list[int]:
-    """Return where the parts of a text begin, by `semantic-text-splitter`; the first at 0."""
-    splitter = TextSplitter.from_callback(lambda part: counter.parts([part])[0], room)
-    starts = [start for start, _ in splitter.chunk_indices(text)]
-    return [0, *starts[1:]]
+        splitter = TextSplitter.from_callback(lambda part: cutter.counter.parts([part])[0], room)
+        starts = [start for start, _ in splitter.chunk_indices(text)][1:]
+    return cut_at([found.start, *(found.start + start for start in starts)], found.end)
 
 
 def separated(text: str, separators: Sequence[str], room: int, counter: TokenCounter) -> list[str]:
-    """Split at the first separator, parts above the room at the next; then fill up again.
+    """Split at the first separator, parts above the room at the next; merge small parts again.
 
-    Each part keeps the separator that ends it, so that the parts join to the text. What no
-    separator makes small enough stays as it is. An empty separator stands between all characters.
+    Each part keeps the separator that ends it, so that the parts join to the text. A part that no
+    separator makes small enough stays as it is. An empty separator splits between all characters.
     """
     separator, *finer = separators
     pattern = f"(?<={re.escape(separator)})" if separator else "(?<=.)(?=.)"

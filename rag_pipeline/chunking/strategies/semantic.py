@@ -1,4 +1,4 @@
-"""The semantic strategy: borders where the meaning of neighbouring sentences turns."""
+"""The semantic strategy: borders where the topic changes between neighbouring sentences."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from rag_pipeline.chunking.assemble import ChunkDraft
 from rag_pipeline.chunking.cutting.body import Range
-from rag_pipeline.chunking.cutting.ranges import Cutter
+from rag_pipeline.chunking.cutting.ranges import BodyCutter
 from rag_pipeline.chunking.cutting.windows import Atom, Room
-from rag_pipeline.chunking.strategies.windowed import joined, sentence_atoms
-from rag_pipeline.chunking.strategy import Task
+from rag_pipeline.chunking.strategies.windowed import sentence_atoms
+from rag_pipeline.chunking.task import Task
 from rag_pipeline.errors import SettingsError
 
 
 def chunk_semantic(task: Task) -> list[ChunkDraft]:
-    """Part the sentences of each major section so that those of a chunk are about the same.
+    """Divide the sentences of each major section into chunks of similar sentences.
 
-    Of all ways to part them within the budget, the one with the greatest sum of similarities inside
-    chunks, each less the mean similarity of neighbours, found by dynamic programming. (Smith and
+    Among all divisions within the budget, dynamic programming finds the one with the greatest sum
+    of similarities inside chunks, each less the mean similarity in the document. (Smith and
     Troynikov, "Evaluating Chunking Strategies for Retrieval", Chroma 2024: ClusterSemanticChunker.)
     """
     if task.embed is None:
@@ -29,12 +29,12 @@ def chunk_semantic(task: Task) -> list[ChunkDraft]:
             "chunking.strategy: semantic needs an embedder",
             hint="set embedding, or another strategy",
         )
-    cutter = Cutter(task)
+    cutter = BodyCutter(task)
     atoms = sentence_atoms(cutter)
     if not atoms:
         return []
     texts = [
-        # A part without a word is no text to a service.
+        # Services reject a text without a word.
         cutter.body.text[atom.start : atom.end].strip() or "-"
         for atom in atoms
     ]
@@ -43,7 +43,7 @@ def chunk_semantic(task: Task) -> list[ChunkDraft]:
         Range(atoms[first].start, atoms[last - 1].end)
         for first, last in best_partition(atoms, vectors, cutter.room)
     ]
-    return cutter.chunks(joined(ranges, cutter))
+    return cutter.chunks(cutter.joined(ranges))
 
 
 def best_partition(
@@ -51,7 +51,7 @@ def best_partition(
 ) -> list[tuple[int, int]]:
     """Return the runs of atoms (first, end) of the best partition within the room.
 
-    Only atoms that fit into one chunk are compared, so that time grows with the length of the text.
+    Only atoms that fit into one chunk are compared, so that time is linear in the text.
     """
     typical = _typical_similarity(vectors)
     best = [0.0] + [-math.inf] * len(atoms)
@@ -66,7 +66,7 @@ def best_partition(
                 break
             first -= 1
         run = vectors[first:end]
-        # Each pair's similarity less the typical one; what a run that begins at `first` sums up to.
+        # Each pair's similarity less the typical one; then their sum for a run from each atom.
         above = run @ run.T - typical
         np.fill_diagonal(above, 0.0)
         rewards = np.cumsum(np.cumsum(above[::-1, ::-1], axis=0), axis=1).diagonal()[::-1] / 2
@@ -88,5 +88,5 @@ def _typical_similarity(vectors: NDArray[np.float32]) -> float:
     if count < 2:
         return 0.0
     centre = vectors.mean(axis=0)
-    # The mean over all pairs, without the pairs of a sentence with itself.
+    # The mean over all pairs, excluding each sentence with itself.
     return float((centre @ centre * count - 1) / (count - 1))

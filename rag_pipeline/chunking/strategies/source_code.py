@@ -8,28 +8,21 @@ import pandas as pd
 from semantic_text_splitter import CodeSplitter
 
 from rag_pipeline.chunking.assemble import ChunkDraft
-from rag_pipeline.chunking.cutting.body import Passage, Range
-from rag_pipeline.chunking.cutting.ranges import Cutter
-from rag_pipeline.chunking.cutting.windows import (
-    Atom,
-    body_atoms,
-    count_atoms,
-    fit_atoms,
-    glue_atoms,
-    pack,
-)
+from rag_pipeline.chunking.cutting.body import BodyPassage, Range
+from rag_pipeline.chunking.cutting.ranges import BodyCutter, TrailOf
+from rag_pipeline.chunking.cutting.windows import Atom, body_atoms, glue_atoms, pack
 from rag_pipeline.chunking.strategies.grammars import definitions, grammar, known_language
-from rag_pipeline.chunking.strategy import Task
+from rag_pipeline.chunking.task import Task
 from rag_pipeline.frames import FURNITURE_ROLES, TRAIL_SEPARATOR
 
 _NAME_SHARE = 12
-"""A twelfth of the budget is kept for the names of the class and function around a chunk."""
+"""A twelfth of the budget is reserved for the names of the class and function around a chunk."""
 _SMALL_SHARE = 3
-"""A part of a definition below a third of the budget goes with the next one."""
+"""A part of a definition below a third of the budget joins the next one."""
 
 
 def is_source_code(structured: pd.DataFrame) -> bool:
-    """Whether a document is a file of source code: code in a known language and nothing else."""
+    """Whether a document is source code: code in a known language and nothing else."""
     if "code_language" not in structured or not len(structured):
         return False
     roles, languages = structured["role"].tolist(), structured["code_language"].tolist()
@@ -44,23 +37,20 @@ def is_source_code(structured: pd.DataFrame) -> bool:
 def chunk_code(task: Task) -> list[ChunkDraft]:
     """Fill windows with whole functions, classes and paragraphs.
 
-    A class or function above the budget is cut between its methods or statements by tree-sitter,
-    apart from its neighbours, and the names of what lies around a part are added to its trail. Code
-    in a language without a grammar is cut between lines, prose between sentences.
+    Tree-sitter cuts a class or function above the budget between its methods or statements; its
+    parts share no chunk with its neighbours, and the names of the definitions around a part are
+    added to its trail. Code without a grammar is cut between lines, prose between sentences.
     """
-    cutter = Cutter(task)
-    body = cutter.body
+    cutter = BodyCutter(task)
     reserve = cutter.budget // _NAME_SHARE
 
     def room(section: int) -> int:
         return max(1, cutter.room(section) - reserve)
 
-    atoms = body_atoms(body, None)
-    count_atoms(atoms, body, cutter.counter)
-    languages = {p.start: language for p in body.passages if (language := _language(p))}
+    languages = {p.start: language for p in cutter.body.passages if (language := _language(p))}
     split: list[Atom] = []
     apart = False
-    for atom in glue_atoms(atoms, room):
+    for atom in glue_atoms(cutter.counted(body_atoms(cutter.body, None)), room):
         language = languages.get(atom.start)
         if language and atom.tokens > room(atom.section):
             parts = _split(atom, language, cutter, room(atom.section))
@@ -70,38 +60,35 @@ def chunk_code(task: Task) -> list[ChunkDraft]:
             atom.opens |= apart
             split.append(atom)
             apart = False
-    ranges = pack(fit_atoms(split, body, room, cutter.counter), room)
-    names = _Names(cutter, languages)
-    return cutter.chunks(ranges, trail_of=names.trail)
+    ranges = pack(cutter.fitted(split, room), room)
+    return cutter.chunks(ranges, trail_of=_names_around(cutter, languages))
 
 
-class _Names:
-    """The names around ranges of code, below the trail of their section."""
+def _names_around(cutter: BodyCutter, languages: dict[int, str]) -> TrailOf:
+    """Return the function that adds to a trail the innermost definition around a range of code.
 
-    def __init__(self, cutter: Cutter, languages: dict[int, str]) -> None:
-        self._body = cutter.body
-        self._definitions = []
-        for passage in cutter.body.passages:
-            if language := languages.get(passage.start):
-                text = cutter.body.text[passage.start : passage.end]
-                self._definitions += [
-                    (passage.start + found.start, passage.start + found.end, found.path)
-                    for found in definitions(text, language)
-                ]
+    `languages`: by the offset at which a passage of code begins.
+    """
+    text = cutter.body.text
+    found = [
+        (passage.start + part.start, passage.start + part.end, part.path)
+        for passage in cutter.body.passages
+        if (language := languages.get(passage.start))
+        for part in definitions(text[passage.start : passage.end], language)
+    ]
 
-    def trail(self, found: Range, trail: str) -> str | None:
-        """Return the trail with the names of the innermost definition around the range, if any."""
-        text = self._body.text[found.start : found.end]
-        start, end = found.start + len(text) - len(text.lstrip()), found.start + len(text.rstrip())
-        around = [path for first, last, path in self._definitions if first <= start and end <= last]
-        if not around:
-            return None
-        path = max(around, key=len)
-        return TRAIL_SEPARATOR.join([trail, *path] if trail else path)
+    def trail_of(part: Range, trail: str) -> str | None:
+        code = text[part.start : part.end]
+        start, end = part.start + len(code) - len(code.lstrip()), part.start + len(code.rstrip())
+        around = [path for first, last, path in found if first <= start and end <= last]
+        path = max(around, key=len, default=())
+        return TRAIL_SEPARATOR.join([trail, *path] if trail else path) if path else None
+
+    return trail_of
 
 
-def _split(atom: Atom, language: str, cutter: Cutter, room: int) -> list[Atom]:
-    """Cut a definition at the coarsest borders of its syntax that give parts within the room."""
+def _split(atom: Atom, language: str, cutter: BodyCutter, room: int) -> list[Atom]:
+    """Cut a definition at the coarsest borders of its syntax that keep parts within the room."""
     text = cutter.body.text[atom.start : atom.end]
     counter = cutter.counter
     splitter = CodeSplitter.from_callback(
@@ -112,7 +99,7 @@ def _split(atom: Atom, language: str, cutter: Cutter, room: int) -> list[Atom]:
     ranges = [Range(atom.start + a, atom.start + b) for a, b in itertools.pairwise(borders)]
     parts: list[Atom] = []
     for found, tokens in zip(reversed(ranges), reversed(cutter.count(ranges)), strict=True):
-        # A decorator, a signature or a docstring comes as a part of its own: to what it is for.
+        # A decorator, signature or docstring comes as a separate part: join it to what follows.
         if parts and tokens < room // _SMALL_SHARE and tokens + parts[-1].tokens <= room:
             parts[-1].start = found.start
             parts[-1].tokens += tokens + counter.newline
@@ -123,12 +110,12 @@ def _split(atom: Atom, language: str, cutter: Cutter, room: int) -> list[Atom]:
 
 
 def _line_start(text: str, offset: int) -> int:
-    """Return the offset before the indentation, which the splitter leaves out."""
+    """Return the offset before the indentation, which the splitter excludes."""
     indentation = text.rfind("\n", 0, offset) + 1
     return indentation if not text[indentation:offset].strip() else offset
 
 
-def _language(passage: Passage) -> str | None:
+def _language(passage: BodyPassage) -> str | None:
     return _known(passage.piece.block.code_language) if passage.piece.kind == "code" else None
 
 

@@ -20,7 +20,7 @@ from rag_pipeline.chunking.chunk_contexts import (
     context_messages,
     parse_context,
 )
-from rag_pipeline.chunking.token_counts import CountTokens
+from rag_pipeline.chunking.task import CountTokens
 from rag_pipeline.errors import ChatError, ContextError, SettingsError
 from rag_pipeline.frames import SECTION
 from rag_pipeline.settings import ChatSettings
