@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag_pipeline.parsing.pdf.layout.geometry import Word, bounding_box
+from rag_pipeline.parsing.pdf.layout.geometry import PageWord, bounding_box
 from rag_pipeline.parsing.pdf.layout.lines import line_text
 from rag_pipeline.parsing.pdf.tables.cells import (
     Rows,
@@ -66,7 +66,7 @@ _CURRENCY = frozenset("$€£¥₩(")
 _CLOSING = frozenset((")", "%", ")%"))
 _UNIT = 3
 """Letters beside the digits of a number."""
-Chunk = list[Word]
+Chunk = list[PageWord]
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class _Row:
     size: float
 
 
-def aligned_tables(words: list[Word]) -> list[Table]:
+def aligned_tables(words: list[PageWord]) -> list[Table]:
     """Find the tables among words of the running text of a page."""
     if not _may_hold_table(words):
         return []
@@ -92,7 +92,7 @@ def aligned_tables(words: list[Word]) -> list[Table]:
     return found
 
 
-def _may_hold_table(words: list[Word]) -> bool:
+def _may_hold_table(words: list[PageWord]) -> bool:
     """Do at least as many wide gaps with a number after them occur as a table has? Cheap."""
     seen = 0
     end, baseline = 0.0, float("inf")
@@ -108,7 +108,7 @@ def _may_hold_table(words: list[Word]) -> bool:
     return False
 
 
-def _row(words: list[Word]) -> _Row:
+def _row(words: list[PageWord]) -> _Row:
     """A row; a sign of currency, drawn apart at the left of its column, belongs to its number."""
     chunks: list[Chunk] = []
     for chunk in chunks_of(words):
@@ -136,7 +136,7 @@ def _values_apart(chunk: Chunk) -> list[Chunk]:
     return [chunk[low:high] for low, high in pairwise([0, *cuts, len(chunk)])]
 
 
-def _may_be_next(last: Word, word: Word) -> bool:
+def _may_be_next(last: PageWord, word: PageWord) -> bool:
     """Is it a sign of currency, or does it stand far enough from the word before?"""
     return word.x0 - last.x1 > NUMBER_GAP * word.style.size or word.text in _CURRENCY
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 
-from rag_pipeline.parsing.pdf.layout.geometry import Box, Ruling, Word
+from rag_pipeline.parsing.pdf.layout.geometry import Box, PageWord, Ruling
 from rag_pipeline.parsing.pdf.layout.lines import line_text
 
 CHUNK_GAP = 0.75
@@ -35,13 +35,13 @@ class Table:
     box: Box
     cells: Rows
     spans: Spans
-    words: list[Word]
+    words: list[PageWord]
 
 
 class WordsByHeight:
     """Words of a page, sorted by the height of their middles to find those in an area fast."""
 
-    def __init__(self, words: list[Word]) -> None:
+    def __init__(self, words: list[PageWord]) -> None:
         self._words = words
 
     @cached_property
@@ -51,7 +51,7 @@ class WordsByHeight:
         order = sorted(range(len(heights)), key=heights.__getitem__)
         return [heights[at] for at in order], order
 
-    def inside(self, box: Box, taken: set[int]) -> list[Word]:
+    def inside(self, box: Box, taken: set[int]) -> list[PageWord]:
         """Words whose middle lies in the box and that no table has yet, in their own order."""
         left, top, right, bottom = 2 * box[0], 2 * box[1], 2 * box[2], 2 * box[3]
         heights, order = self._sorted
@@ -62,9 +62,9 @@ class WordsByHeight:
         ]
 
 
-def word_rows(words: list[Word]) -> list[list[Word]]:
+def word_rows(words: list[PageWord]) -> list[list[PageWord]]:
     """Group words into rows by baseline, top to bottom, each from left to right."""
-    rows: list[list[Word]] = []
+    rows: list[list[PageWord]] = []
     for word in sorted(words, key=_BY_BASELINE):
         if rows and abs(word.baseline - rows[-1][0].baseline) < 0.45 * word.style.size:
             rows[-1].append(word)
@@ -75,9 +75,9 @@ def word_rows(words: list[Word]) -> list[list[Word]]:
     return rows
 
 
-def chunks_of(row: list[Word]) -> list[list[Word]]:
+def chunks_of(row: list[PageWord]) -> list[list[PageWord]]:
     """Split a row at wide gaps."""
-    chunks: list[list[Word]] = []
+    chunks: list[list[PageWord]] = []
     for word in row:
         if chunks and word.x0 - chunks[-1][-1].x1 < CHUNK_GAP * word.style.size:
             chunks[-1].append(word)
@@ -86,7 +86,7 @@ def chunks_of(row: list[Word]) -> list[list[Word]]:
     return chunks
 
 
-def column_borders(rows: list[list[Word]], allowed: float = 0.12) -> list[float]:
+def column_borders(rows: list[list[PageWord]], allowed: float = 0.12) -> list[float]:
     """Middles of the gutters: strips of white space that (nearly) no row writes across.
 
     Rows whose words all lie in one chunk (titles), or in far fewer than usual (spanning headers),
@@ -147,12 +147,12 @@ def _parts_nearly_all(x: float, rows: list[list[tuple[float, float]]], known: li
     return crossing == 1 and both >= len(rows) - 2
 
 
-def extent(chunk: list[Word]) -> tuple[float, float]:
+def extent(chunk: list[PageWord]) -> tuple[float, float]:
     """Left and right edge of words of one row."""
     return chunk[0].x0, max(word.x1 for word in chunk)
 
 
-def cells_between(rows: list[list[Word]], borders: list[float]) -> tuple[Rows, Spans]:
+def cells_between(rows: list[list[PageWord]], borders: list[float]) -> tuple[Rows, Spans]:
     """Texts and spans (columns, rows) of each row's cells.
 
     A chunk that writes across a border spans the columns it covers.
@@ -161,7 +161,7 @@ def cells_between(rows: list[list[Word]], borders: list[float]) -> tuple[Rows, S
     texts: Rows = []
     spans: Spans = []
     for row in rows:
-        cells: list[list[Word]] = [[] for _ in range(width)]
+        cells: list[list[PageWord]] = [[] for _ in range(width)]
         marks = [(1, 1)] * width
         for chunk in chunks_of(row):
             first = _column(chunk[0].x0 + 0.5, borders)
@@ -180,7 +180,7 @@ def cells_between(rows: list[list[Word]], borders: list[float]) -> tuple[Rows, S
 
 
 def with_spanning_titles(
-    rows: list[list[Word]],
+    rows: list[list[PageWord]],
     borders: list[float],
     texts: Rows,
     spans: Spans,
@@ -210,7 +210,7 @@ def with_spanning_titles(
     return texts, spans
 
 
-def _column_middles(rows: list[list[Word]], borders: list[float]) -> list[float]:
+def _column_middles(rows: list[list[PageWord]], borders: list[float]) -> list[float]:
     """Where the texts of each column usually have their middle."""
     found: list[list[float]] = [[] for _ in range(len(borders) + 1)]
     for row in rows:
@@ -238,7 +238,7 @@ def without_empty_columns(texts: Rows, spans: Spans) -> tuple[Rows, Spans]:
     return [[row[at] for at in keep] for row in texts], narrowed
 
 
-def _splits(chunk: list[Word], borders: list[float]) -> bool:
+def _splits(chunk: list[PageWord], borders: list[float]) -> bool:
     """Does a gap between two words lie on each border?"""
     return all(
         any(a.x1 - 1 <= border <= b.x0 + 1 for a, b in pairwise(chunk)) for border in borders
@@ -249,7 +249,7 @@ def _column(x: float, borders: list[float]) -> int:
     return bisect_left(borders, x)
 
 
-def merge_wrapped(rows: list[list[Word]], texts: Rows, spans: Spans) -> tuple[Rows, Spans]:
+def merge_wrapped(rows: list[list[PageWord]], texts: Rows, spans: Spans) -> tuple[Rows, Spans]:
     """Put lines that go on with the row above into it.
 
     A line goes on if its first cell is empty, it fills fewer cells than the row above, and it
@@ -276,7 +276,7 @@ def merge_wrapped(rows: list[list[Word]], texts: Rows, spans: Spans) -> tuple[Ro
     return kept, marks
 
 
-def cell_text(words: list[Word]) -> str:
+def cell_text(words: list[PageWord]) -> str:
     """Text of a cell: its rows one after another."""
     return " ".join(line_text(row) for row in word_rows(words))
 

@@ -6,7 +6,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rag_pipeline.parsing.pdf.layout.geometry import Box, PageContent, Ruling, Word, bounding_box
+from rag_pipeline.parsing.pdf.layout.geometry import (
+    Box,
+    PageContent,
+    PageWord,
+    Ruling,
+    bounding_box,
+)
 from rag_pipeline.parsing.pdf.layout.lines import line_text
 from rag_pipeline.parsing.pdf.tables.aligned import aligned_tables
 from rag_pipeline.parsing.pdf.tables.cells import (
@@ -93,7 +99,7 @@ def _tabular_parts(rules: list[Ruling], words: WordsByHeight, taken: set[int]) -
     return parts
 
 
-def _ends_in_title(rows: list[list[Word]]) -> bool:
+def _ends_in_title(rows: list[list[PageWord]]) -> bool:
     """Is the last row one text in larger type? Then the rule below it is the next title's."""
     last = rows[-1]
     others = sorted(word.style.size for row in rows[:-1] for word in row)
@@ -102,7 +108,7 @@ def _ends_in_title(rows: list[list[Word]]) -> bool:
     return min(word.style.size for word in last) > TITLE_SIZE * others[len(others) // 2]
 
 
-def _is_tabular(row: list[Word]) -> bool:
+def _is_tabular(row: list[PageWord]) -> bool:
     """Has the row several cells? A number or bullet before a text is none."""
     chunks = chunks_of(row)
     return len(chunks) > 2 or (len(chunks) == 2 and not _MARKER.match(line_text(chunks[0])))
@@ -115,7 +121,7 @@ def _without_underlines(content: PageContent) -> list[Ruling]:
     }
     if not places:
         return content.rulings
-    by_baseline: dict[int, list[Word]] = {
+    by_baseline: dict[int, list[PageWord]] = {
         at: [] for place in set(places.values()) for at in (place - 1, place)
     }
     for word in content.words:
@@ -130,14 +136,14 @@ def _without_underlines(content: PageContent) -> list[Ruling]:
     ]
 
 
-def _is_underline(ruling: Ruling, words: list[Word]) -> bool:
+def _is_underline(ruling: Ruling, words: list[PageWord]) -> bool:
     """Does it begin below the start of a word, and end below the end of one?"""
     return any(
         abs(word.x0 - ruling.x0) < 1.5 and _underlines(ruling, word) for word in words
     ) and any(abs(word.x1 - ruling.x1) < 1.5 and _underlines(ruling, word) for word in words)
 
 
-def _underlines(ruling: Ruling, word: Word) -> bool:
+def _underlines(ruling: Ruling, word: PageWord) -> bool:
     return -0.5 <= ruling.y0 - word.baseline <= 0.3 * word.style.size
 
 
@@ -147,7 +153,7 @@ def _keep(table: Table | None, tables: list[Table], taken: set[int]) -> None:
         taken.update(id(word) for word in table.words)
 
 
-def _grid_or_band(grid: Grid, words: list[Word]) -> Table | None:
+def _grid_or_band(grid: Grid, words: list[PageWord]) -> Table | None:
     """The table of a grid; without lines between columns these are found by alignment."""
     if len(words) < 3:
         return None
@@ -157,7 +163,7 @@ def _grid_or_band(grid: Grid, words: list[Word]) -> Table | None:
     return grid_table(grid, words)
 
 
-def _band_table(band: Box, words: list[Word], rulings: Sequence[Ruling] = ()) -> Table | None:
+def _band_table(band: Box, words: list[PageWord], rulings: Sequence[Ruling] = ()) -> Table | None:
     """A table without vertical lines: columns by white space, rows by baseline.
 
     A title over several columns spans them where one of the `rulings` below it does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from rag_pipeline.parsing.pdf.layout.geometry import Word
+from rag_pipeline.parsing.pdf.layout.geometry import PageWord
 from rag_pipeline.parsing.pdf.layout.lines import line_text
 from rag_pipeline.parsing.pdf.tables.cells import (
     Rows,
@@ -23,11 +23,11 @@ HEADER_REACH = 2.0
 """Ems above the uppermost line of a grid in which the row of its titles stands."""
 
 
-def grid_table(grid: Grid, words: list[Word]) -> Table | None:
+def grid_table(grid: Grid, words: list[PageWord]) -> Table | None:
     """The table that a grid holds: cells by the lines that are drawn."""
     columns, rows = len(grid.xs) - 1, len(grid.ys) - 1
     owner = _merged_cells(grid, rows, columns)
-    held: dict[tuple[int, int], list[Word]] = {}
+    held: dict[tuple[int, int], list[PageWord]] = {}
     for word in words:
         row = _index((word.y0 + word.y1) / 2, grid.ys)
         column = _index((word.x0 + word.x1) / 2, grid.xs)
@@ -41,7 +41,7 @@ def grid_table(grid: Grid, words: list[Word]) -> Table | None:
     return Table(grid.box, cells, spans, words)
 
 
-def with_header(grid: Grid, inside: list[Word], words: WordsByHeight, taken: set[int]) -> Grid:
+def with_header(grid: Grid, inside: list[PageWord], words: WordsByHeight, taken: set[int]) -> Grid:
     """Add the row of column titles that stands above the uppermost line, where there is one.
 
     A row just above counts if it has a text over (nearly) every column after the first, and each
@@ -68,9 +68,9 @@ def with_header(grid: Grid, inside: list[Word], words: WordsByHeight, taken: set
     return Grid(grid.xs, [upper, *grid.ys], grid.horizontal, grid.vertical)
 
 
-def one_column_table(grid: Grid, words: list[Word]) -> Table | None:
+def one_column_table(grid: Grid, words: list[PageWord]) -> Table | None:
     """A ruled list: three rows or more, each with one line or two of text."""
-    held: dict[int, list[Word]] = {}
+    held: dict[int, list[PageWord]] = {}
     for word in words:
         held.setdefault(_index((word.y0 + word.y1) / 2, grid.ys), []).append(word)
     cells = [[cell_text(held[row])] for row in sorted(held)]
@@ -121,7 +121,7 @@ def _merged_cells(grid: Grid, rows: int, columns: int) -> dict[tuple[int, int], 
 def _part_open_cells(
     grid: Grid,
     owner: dict[tuple[int, int], tuple[int, int]],
-    held: dict[tuple[int, int], list[Word]],
+    held: dict[tuple[int, int], list[PageWord]],
 ) -> None:
     """Part merged cells of one row whose words keep clear of every border inside.
 
@@ -132,7 +132,7 @@ def _part_open_cells(
         members = sorted(at for at, owned in owner.items() if owned == first)
         if len(members) < 2 or len({at[0] for at in members}) > 1:
             continue
-        parts: dict[tuple[int, int], list[Word]] = {}
+        parts: dict[tuple[int, int], list[PageWord]] = {}
         for chunk in (chunk for row in word_rows(words) for chunk in chunks_of(row)):
             low = _index(chunk[0].x0 + 1, grid.xs)
             high = _index(max(word.x1 for word in chunk) - 1, grid.xs)
@@ -147,7 +147,7 @@ def _part_open_cells(
 
 def _cells_of(
     owner: dict[tuple[int, int], tuple[int, int]],
-    held: dict[tuple[int, int], list[Word]],
+    held: dict[tuple[int, int], list[PageWord]],
     rows: int,
     columns: int,
 ) -> tuple[Rows, Spans]:
@@ -167,7 +167,7 @@ def _cells_of(
 def split_rows(
     cells: Rows,
     spans: Spans,
-    held: dict[tuple[int, int], list[Word]],
+    held: dict[tuple[int, int], list[PageWord]],
     rows: int,
     columns: int,
 ) -> tuple[Rows, Spans]:
@@ -192,7 +192,7 @@ def split_rows(
     return new_cells, new_spans
 
 
-def _same_baselines(parts: list[list[list[Word]]]) -> bool:
+def _same_baselines(parts: list[list[list[PageWord]]]) -> bool:
     count = len(parts[0])
     if count < 3 or any(len(part) != count for part in parts):
         return False
