@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from rag_pipeline.parsing.pdf.layout.columns import reading_order
@@ -15,7 +16,9 @@ from rag_pipeline.parsing.pdf.layout.geometry import (
 )
 from rag_pipeline.parsing.pdf.layout.lines import column_lines, main_style, segments_of
 from rag_pipeline.parsing.pdf.layout.paragraphs import PageBlock, blocks_of
-from rag_pipeline.parsing.pdf.tables.page_tables import Table, tables_of
+from rag_pipeline.parsing.pdf.tables.aligned import Drawn, aligned_tables
+from rag_pipeline.parsing.pdf.tables.grids import joined_rules
+from rag_pipeline.parsing.pdf.tables.page_tables import Table, drawn_tables
 
 FIGURE_SIDE = 40.0
 """Points; smaller images are icons and ornaments."""
@@ -26,19 +29,41 @@ _NO_STYLE = Style(0.0, False, False, False, 0, "")
 
 def page_blocks(content: PageContent) -> list[PageBlock]:
     """Lay out one page: text in reading order, figures where they stand, turned text last."""
-    tables = tables_of(content)
+    tables = drawn_tables(content)
+    columns = _columns(content, tables)
+    if aligned := _aligned_tables(content, columns):
+        tables += aligned
+        columns = _columns(content, tables)
+    blocks = [
+        _table_block(block, tables)
+        for column in columns
+        for block in blocks_of(column_lines(column))
+    ]
+    blocks = _with_figures(blocks, content)
+    return blocks + _turned_blocks(content)
+
+
+def _columns(content: PageContent, tables: list[Table]) -> list[list[Line]]:
+    """Columns of text in reading order; a table is one line of its column."""
     words = content.words
     if in_tables := {id(word) for table in tables for word in table.words}:
         words = [word for word in words if id(word) not in in_tables]
     segments = segments_of(words)
     segments += [_stand_in(table, number) for number, table in enumerate(tables)]
-    blocks = [
-        _table_block(block, tables)
-        for column in reading_order(segments)
-        for block in blocks_of(column_lines(column))
-    ]
-    blocks = _with_figures(blocks, content)
-    return blocks + _turned_blocks(content)
+    return reading_order(segments)
+
+
+def _aligned_tables(content: PageContent, columns: list[list[Line]]) -> list[Table]:
+    """Tables that no grid is drawn for, within each column of text."""
+    drawn: Drawn | None = None
+    found: list[Table] = []
+    for column in columns:
+        rows = Counter(round(line.baseline / 2) for line in column if line.table is None)
+        if len(rows) < 0.98 * rows.total() and sum(count > 1 for count in rows.values()) > 1:
+            drawn = drawn or Drawn(joined_rules(content.rulings), content.fills)
+            words = [word for line in column if line.table is None for word in line.words]
+            found += aligned_tables(words, drawn)
+    return found
 
 
 def _stand_in(table: Table, number: int) -> Line:
