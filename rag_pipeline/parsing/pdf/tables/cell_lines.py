@@ -142,7 +142,8 @@ def _by_drawing(lines: list[CellLine], widths: list[float]) -> list[LogicalRow] 
     """Rows by the order in which lines were drawn; None where it is no table's."""
     drawn = sorted(lines, key=lambda one: one.words[0].position)
     found = [drawn[:1]]
-    for (before, line), after in zip(pairwise(drawn), [*drawn[2:], None], strict=True):
+    for at, line in enumerate(drawn[1:], start=1):
+        before, after = drawn[at - 1], drawn[at + 1] if at + 1 < len(drawn) else None
         wrapped = _is_wrapped(before, line, widths) and not _begins_row(before, line, after)
         if wrapped or line.first > before.last:
             found[-1].append(line)
