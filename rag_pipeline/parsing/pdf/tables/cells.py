@@ -15,8 +15,8 @@ CHUNK_GAP = 0.75
 """Ems; words of a cell stand closer."""
 _BY_BASELINE, _BY_LEFT_EDGE = attrgetter("baseline", "x0"), attrgetter("x0")
 _NUMBER = re.compile(
-    r"(?:[^\W\d_]{0,3}[$€£¥₩]|[^\w$€£¥₩]|\s)*\d[\d.,\s()%\-+\u2010-\u2015\u2212~±/:*×°'’^²³]*"
-    r"(?:[^\W\d_][^\W\d_/·³²()]{0,3}[/·(]?[^\W\d_]{0,3}[²³)]*)?[\s*%)]*"
+    r"(?:[^\W\d_]{1,3}[$€£¥₩]|[$€£¥₩])?[\W_]*\d[\d\W_]*"
+    r"(?:[^\W\d_]{1,4}(?:[\W²³]+[^\W\d_]{1,3})?)?[\W²³]*"
 )
 _DASH = re.compile(r"[-\u2010-\u2015\u2212.*]{1,3}|n/?a|nil|nm", re.IGNORECASE)
 CURRENCY = frozenset("$€£¥₩(")
