@@ -149,10 +149,14 @@ def _by_drawing(lines: list[CellLine], widths: list[float]) -> list[LogicalRow] 
             found[-1].append(line)
         else:
             found.append([line])
-    for above, below in pairwise(found):
-        if min(line.row for line in below) <= max(line.row for line in above):
-            return None
-    return found
+    joined: list[LogicalRow] = []
+    for row in found:
+        # What stands beside a row of several lines, in their middle, belongs to it.
+        if joined and min(line.row for line in row) <= max(line.row for line in joined[-1]):
+            joined[-1] += row
+        else:
+            joined.append(row)
+    return joined if 2 * len(joined) > len(found) else None
 
 
 def _begins_row(before: CellLine, line: CellLine, after: CellLine | None) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rag_pipeline.parsing.pdf.layout.geometry import Box, PageWord, Ruling
+from rag_pipeline.parsing.pdf.layout.lines import line_text
 from rag_pipeline.parsing.pdf.tables.cell_lines import CellLine
 from rag_pipeline.parsing.pdf.tables.cells import Rows, Spans, cell_text, is_number
 from rag_pipeline.parsing.pdf.tables.text_rows import TextRow
@@ -25,7 +26,9 @@ def marked_header(
     width = box[2] - box[0]
     for rule in sorted(rules, key=lambda one: one.y0):
         above = sum(row.baseline < rule.y0 + 1 for row in rows)
-        if 0 < above <= most and _overlap(rule.x0, rule.x1, box) > WIDE * width:
+        wide = _overlap(rule.x0, rule.x1, box) > WIDE * width
+        # Titles may be years; two rows of numbers are values.
+        if wide and 0 < above <= most and sum(map(_has_values, rows[:above])) < 2:
             return above
     for number, row in enumerate(rows[:most]):
         if any(_titles_group(rule, chunk) for rule in rules for chunk in row.chunks):
@@ -42,6 +45,12 @@ def is_striped(rows: list[TextRow], box: Box, fills: Sequence[Box]) -> bool:
     """Are some of the rows shaded, and some between them not?"""
     marks = [_is_filled(row, box, fills) for row in rows]
     return sum(a != b for a, b in pairwise(marks)) > 2
+
+
+def _has_values(row: TextRow) -> bool:
+    """Are most of the texts after the first numbers?"""
+    numbers = sum(is_number(line_text(chunk)) for chunk in row.chunks[1:])
+    return len(row.chunks) > 1 and 2 * numbers > len(row.chunks) - 1
 
 
 def _titles_group(rule: Ruling, chunk: list[PageWord]) -> bool:

@@ -70,17 +70,37 @@ def drawn_tables(content: PageContent) -> list[Table]:
 
 def _tabular_parts(rules: list[Ruling], words: WordsByHeight, taken: set[int]) -> list[Box]:
     """The areas between rules of one width, without those of running text (captions) between."""
+    areas = [
+        (min(above.x0, below.x0), above.y0, max(above.x1, below.x1), below.y1)
+        for above, below in pairwise(rules)
+    ]
+    rows = [text_rows(words.inside(area, taken)) for area in areas]
+    marks = [_are_tabular(one) and not _ends_in_title(one) for one in rows]
+    heights = [
+        (area[3] - area[1]) / len(one)
+        for area, one, mark in zip(areas, rows, marks, strict=True)
+        if mark
+    ]
     parts: list[Box] = []
-    for above, below in pairwise(rules):
-        area = (min(above.x0, below.x0), above.y0, max(above.x1, below.x1), below.y1)
-        rows = text_rows(words.inside(area, taken))
-        if not _are_tabular(rows) or _ends_in_title(rows):
+    for at, area in enumerate(areas):
+        between = 0 < at < len(areas) - 1 and marks[at - 1] and marks[at + 1]
+        one_row = between and rows[at] and _is_row(rows[at], area, max(heights))
+        if not (marks[at] or one_row):
             continue
-        if parts and abs(parts[-1][3] - above.y1) < 0.01:
+        if parts and parts[-1][3] >= area[1]:  # one rule is below and above
             parts[-1] = bounding_box([parts[-1], area])
         else:
             parts.append(area)
     return parts
+
+
+def _is_row(rows: list[TextRow], area: Box, height: float) -> bool:
+    """Are these the lines of one row of a table, between two rows that are?"""
+    wide = any(
+        not row.is_parted and row.words[-1].x1 - row.words[0].x0 > WIDE * (area[2] - area[0])
+        for row in rows
+    )
+    return not wide and area[3] - area[1] < 1.5 * height * len(rows)
 
 
 def _are_tabular(rows: list[TextRow]) -> bool:
