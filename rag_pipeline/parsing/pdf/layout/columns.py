@@ -160,7 +160,8 @@ def _reads_down(left: list[Line], right: list[Line], *, strictly: bool) -> bool:
         return across == 0
     # Cells of several lines each: the drawing goes back up to the row's first line every time.
     longest = max(map(len, runs))
-    if across > 0.35 * len(runs) and 1 < longest < 0.5 * min(len(left), len(right)):
+    beside = sum(_overlap(before, after) for before, after in pairwise(runs))
+    if beside > 0.35 * len(runs) and 1 < longest < 0.5 * min(len(left), len(right)):
         return False
     edge = min(s.x0 for s in right) + EDGE_SLACK
     if all(map(_are_values, (right, [s for s in right if s.x0 < edge]))):
@@ -178,6 +179,11 @@ def _are_values(part: list[Line]) -> bool:
 def _share_baseline(before: list[Line], after: list[Line]) -> bool:
     """Do two runs of the drawing order begin on one baseline, as cells of one row do?"""
     return any(abs(line.baseline - after[0].baseline) < 2 for line in before)
+
+
+def _overlap(before: list[Line], after: list[Line]) -> bool:
+    """Do two runs of the drawing order stand beside each other?"""
+    return after[0].y0 < before[-1].y1 and before[0].y0 < after[-1].y1
 
 
 def _is_prose(part: list[Line]) -> bool:

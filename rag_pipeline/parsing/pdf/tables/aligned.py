@@ -107,7 +107,7 @@ def table_of(rows: list[TextRow], drawn: Drawn, *, is_ruled: bool = False) -> Ta
     extents = _extents(lines, columns)
     widths = [high for _, high in extents]
     titles = title_lines(rows[:header], gutters, extents)
-    body = logical_rows(lines, rows, widths)
+    body, by_rows = logical_rows(lines, rows, widths)
     plain = 0 if header else content_header(body, columns)
     if plain > 1:
         titles, body = [line for row in body[:plain] for line in row], body[plain:]
@@ -128,6 +128,7 @@ def table_of(rows: list[TextRow], drawn: Drawn, *, is_ruled: bool = False) -> Ta
         is_ruled=ruled or striped,
         is_framed=is_ruled,
         has_leaders=has_leaders,
+        is_drawn_by_rows=by_rows,
     )
     if not is_tabular(reading):
         return None

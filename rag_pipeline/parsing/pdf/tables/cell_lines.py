@@ -130,12 +130,15 @@ def _single_titles(
 
 def logical_rows(
     lines: list[CellLine], rows: list[TextRow], widths: list[float]
-) -> list[LogicalRow]:
-    """Group the lines of cells into rows of the table. `widths`: right edge of each column."""
+) -> tuple[list[LogicalRow], bool]:
+    """Group the lines of cells into rows of the table; were they drawn row by row?
+
+    `widths`: right edge of each column.
+    """
     if not lines:
-        return []
+        return [], False
     found = _by_drawing(lines, widths)
-    return _by_place(lines, rows, widths) if found is None else found
+    return (_by_place(lines, rows, widths), False) if found is None else (found, True)
 
 
 def _by_drawing(lines: list[CellLine], widths: list[float]) -> list[LogicalRow] | None:

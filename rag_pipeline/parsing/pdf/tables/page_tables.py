@@ -23,6 +23,7 @@ from rag_pipeline.parsing.pdf.tables.grids import (
     ruled_bands,
     sides_of_cells,
 )
+from rag_pipeline.parsing.pdf.tables.gutters import gutters_of
 from rag_pipeline.parsing.pdf.tables.header_rows import WIDE
 from rag_pipeline.parsing.pdf.tables.ruled import (
     grid_table,
@@ -30,7 +31,13 @@ from rag_pipeline.parsing.pdf.tables.ruled import (
     one_column_table,
     with_header,
 )
-from rag_pipeline.parsing.pdf.tables.text_rows import TextRow, runs_of, text_rows
+from rag_pipeline.parsing.pdf.tables.text_rows import (
+    SHARED,
+    TextRow,
+    runs_of,
+    shared_gaps,
+    text_rows,
+)
 
 __all__ = ["Table", "drawn_tables"]
 _MARKER = re.compile(r"^(?:[\d.]+|\(?\w{1,2}[.)]|\W)$")
@@ -63,9 +70,40 @@ def drawn_tables(content: PageContent) -> list[Table]:
         for part in _tabular_parts(band, words_of_page, taken)
     ]
     for band in [*bands, *filled_areas(content.fills)]:
-        rows = text_rows(words_of_page.inside(band, taken))
+        rows = _with_neighbours(
+            text_rows(words_of_page.inside(band, taken)), band, words_of_page, taken
+        )
         _keep(table_of(rows, drawn, is_ruled=True) if rows else None, tables, taken)
     return tables
+
+
+def _with_neighbours(
+    rows: list[TextRow], band: Box, words: WordsByHeight, taken: set[int]
+) -> list[TextRow]:
+    """The rows of a band, and those right above and below that keep to its columns.
+
+    Many tables have lines between their rows, and none above the first or below the last.
+    """
+    gutters = gutters_of(rows)
+    if not gutters or len(rows) < 2:
+        return rows
+    steps = [below.baseline - above.baseline for above, below in pairwise(rows)]
+    reach = 1.3 * max(steps)
+    while True:
+        top, bottom = rows[0].words[0], rows[-1].words[0]
+        around = (band[0], top.baseline - reach, band[2], bottom.baseline + reach)
+        more = text_rows(words.inside(around, taken))
+        found = [
+            row
+            for row in more
+            if row.is_parted
+            and all(shared_gaps([one], row.gaps, SHARED * row.size) for one in gutters)
+        ]
+        above = [row for row in found if row.baseline < top.baseline - 1][-1:]
+        below = [row for row in found if row.baseline > bottom.baseline + 1][:1]
+        if not (above or below):
+            return rows
+        rows = [*above, *rows, *below]
 
 
 def _tabular_parts(rules: list[Ruling], words: WordsByHeight, taken: set[int]) -> list[Box]:

@@ -44,6 +44,7 @@ class Reading:
     is_framed: bool
     """Rules stand above and below."""
     has_leaders: bool
+    is_drawn_by_rows: bool
 
 
 def is_tabular(reading: Reading) -> bool:
@@ -66,6 +67,8 @@ def is_tabular(reading: Reading) -> bool:
         return False
     filled = sum(bool(cell) for row in valued for cell in row)
     if filled < (0.35 if reading.has_header else FILLED) * width * len(valued):
+        return False
+    if not (numbers or reading.is_ruled or reading.is_drawn_by_rows):
         return False
     if marked:
         mean = sum(len(cell) for row in valued for cell in row) / filled
