@@ -59,7 +59,10 @@ def _aligned_tables(content: PageContent, columns: list[list[Line]]) -> list[Tab
     found: list[Table] = []
     for column in columns:
         rows = Counter(round(line.baseline / 2) for line in column if line.table is None)
-        if len(rows) < 0.98 * rows.total() and sum(count > 1 for count in rows.values()) > 1:
+        parted = sum(count > 1 for count in rows.values())
+        if parted < 2:
+            parted += sum(". . ." in line.text or "..." in line.text for line in column)
+        if parted > 1:
             drawn = drawn or Drawn(joined_rules(content.rulings), content.fills)
             words = [word for line in column if line.table is None for word in line.words]
             found += aligned_tables(words, drawn)

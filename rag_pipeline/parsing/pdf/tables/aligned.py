@@ -89,7 +89,7 @@ def table_of(rows: list[TextRow], drawn: Drawn, *, is_ruled: bool = False) -> Ta
 
     `is_ruled`: rules or shading stand around them.
     """
-    words = [word for row in rows for word in (*row.words, *row.leaders)]
+    words = [word for row in rows for word in row.drawn]
     box = bounding_box([(word.x0, word.y0, word.x1, word.y1) for word in words])
     rules = [
         rule
@@ -117,7 +117,7 @@ def table_of(rows: list[TextRow], drawn: Drawn, *, is_ruled: bool = False) -> Ta
         cells, spans = _row_cells(row, columns)
         texts.append(cells)
         marks.append(spans)
-    has_leaders = sum(bool(row.leaders) for row in rows) > 0.5 * len(rows)
+    has_leaders = sum(row.has_leaders for row in rows) > 0.5 * len(rows)
     ruled = is_ruled or any(rule.x1 - rule.x0 > WIDE * (box[2] - box[0]) for rule in rules)
     striped = is_striped(rows, box, fills)
     reading = Reading(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -23,7 +23,8 @@ SHARED = 0.2
 """Ems of white space that a gutter keeps from one row to the next."""
 LARGER = 1.15
 """Type size over that of the run's first row from which a row is a heading."""
-_LEADER = re.compile(r"[.·…_\u2024\u2025]+")
+_DOTS = ".·…_\u2024\u2025"
+_LEADER = re.compile(rf"[{_DOTS}]+")
 _SENTENCE_END = frozenset(".!?;。")
 Gap = tuple[float, float]
 
@@ -33,7 +34,9 @@ class TextRow:
     """Words on one baseline, from left to right; leaders are white space."""
 
     words: list[PageWord]
-    leaders: list[PageWord]
+    drawn: list[PageWord]
+    """The words as they were drawn, leaders among them."""
+    has_leaders: bool
     chunks: list[list[PageWord]]
     """Words that no wide gap parts."""
     gaps: list[Gap]
@@ -75,21 +78,40 @@ def text_rows(words: list[PageWord]) -> list[TextRow]:
     space = min(gaps[len(gaps) // 4], WIDEST_SPACE) if gaps else WIDEST_SPACE
     found = []
     for row in rows:
-        leaders = _leaders(row)
-        shown = [word for word in row if id(word) not in leaders] if leaders else row
+        shown, leaders = _without_leaders(row)
         if shown:
-            led = [word for word in row if id(word) in leaders]
-            found.append(_text_row(shown, led, space))
+            found.append(_text_row(row, shown, leaders, space))
     return found
 
 
-def _leaders(row: list[PageWord]) -> set[int]:
-    """Dots and the like that lead the eye: at least three in all."""
-    found = [word for word in row if _LEADER.fullmatch(word.text)]
-    return {id(word) for word in found} if sum(len(word.text) for word in found) > 2 else set()
+def _without_leaders(row: list[PageWord]) -> tuple[list[PageWord], list[PageWord]]:
+    """The words of a row without dots that lead the eye, and these: at least three in all."""
+    if not any(word.text[-1:] in _DOTS for word in row):
+        return row, []
+    leaders = [word for word in row if _LEADER.fullmatch(word.text)]
+    shown = [word for word in row if not _LEADER.fullmatch(word.text)]
+    if sum(len(word.text) for word in leaders) < 3:
+        leaders, shown = [], row
+    pitch = leaders[1].x0 - leaders[0].x0 if len(leaders) > 1 else 0.0
+    cut = []
+    for word in shown:
+        text = word.text.rstrip(_DOTS)
+        follows = any(0 <= one.x0 - word.x1 < word.style.size for one in leaders[:1])
+        if follows or len(word.text) - len(text) > 2:
+            width = (word.x1 - word.x0) * len(text) / len(word.text)
+            cut.append(replace(word, text=text, x1=word.x0 + width))
+            leaders = leaders or [word]
+        elif pitch and abs(word.x0 - leaders[-1].x0 - pitch) < 0.2 * pitch:
+            # The last dot of the leader touches the value; that of `.5` stands elsewhere.
+            cut.append(replace(word, text=word.text.removeprefix(leaders[-1].text)))
+        else:
+            cut.append(word)
+    return [word for word in cut if word.text], leaders
 
 
-def _text_row(words: list[PageWord], leaders: list[PageWord], space: float) -> TextRow:
+def _text_row(
+    drawn: list[PageWord], words: list[PageWord], leaders: list[PageWord], space: float
+) -> TextRow:
     chunks: list[list[PageWord]] = []
     end = float("-inf")
     led = sorted(word.x0 for word in leaders)
@@ -106,9 +128,8 @@ def _text_row(words: list[PageWord], leaders: list[PageWord], space: float) -> T
         if word.x0 - end > OVER_SPACE * space * word.style.size:
             gaps.append((end, word.x0))
         end = max(end, word.x1)
-    return TextRow(
-        words, leaders, chunks, [*gaps, (end, float("inf"))], space * words[0].style.size
-    )
+    gaps.append((end, float("inf")))
+    return TextRow(words, drawn, bool(leaders), chunks, gaps, space * words[0].style.size)
 
 
 def shared_gaps(gutters: list[Gap], gaps: list[Gap], smallest: float) -> list[Gap]:
