@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import pairwise
 
 from rag_pipeline.parsing.pdf.layout.geometry import PageWord
 from rag_pipeline.parsing.pdf.layout.lines import line_text
@@ -13,11 +14,14 @@ from rag_pipeline.parsing.pdf.tables.cells import (
     WordsByHeight,
     cell_text,
     chunks_of,
+    is_number,
     is_table,
     without_empty_columns,
     word_rows,
 )
 from rag_pipeline.parsing.pdf.tables.grids import Grid
+from rag_pipeline.parsing.pdf.tables.gutters import gutters_of
+from rag_pipeline.parsing.pdf.tables.text_rows import text_rows
 
 HEADER_REACH = 2.0
 """Ems above the uppermost line of a grid in which the row of its titles stands."""
@@ -25,6 +29,7 @@ HEADER_REACH = 2.0
 
 def grid_table(grid: Grid, words: list[PageWord]) -> Table | None:
     """The table that a grid holds: cells by the lines that are drawn."""
+    grid = _with_inner_columns(grid, words)
     columns, rows = len(grid.xs) - 1, len(grid.ys) - 1
     owner = _merged_cells(grid, rows, columns)
     held: dict[tuple[int, int], list[PageWord]] = {}
@@ -39,6 +44,22 @@ def grid_table(grid: Grid, words: list[PageWord]) -> Table | None:
     if not is_table(cells, spans):
         return None
     return Table(grid.box, cells, spans, words)
+
+
+def _with_inner_columns(grid: Grid, words: list[PageWord]) -> Grid:
+    """Add borders where white space parts numbers in (nearly) all rows of a ruled column."""
+    added: list[float] = []
+    for left, right in pairwise(grid.xs):
+        rows = text_rows([word for word in words if left < (word.x0 + word.x1) / 2 < right])
+        values = [row for row in rows if all(is_number(word.text) for word in row.words)]
+        if len(values) > 2 and 2 * len(values) > len(rows):
+            gutters = gutters_of(values)
+            pairs = sum(len(row.words) > len(gutters) for row in values)
+            if pairs > 0.8 * len(values):
+                added += [sum(gutter) / 2 for gutter in gutters]
+    if not added:
+        return grid
+    return Grid(sorted([*grid.xs, *added]), grid.ys, grid.horizontal, grid.vertical)
 
 
 def with_header(grid: Grid, inside: list[PageWord], words: WordsByHeight, taken: set[int]) -> Grid:
@@ -173,18 +194,16 @@ def split_rows(
 ) -> tuple[Rows, Spans]:
     """Split ruled rows that hold several rows of text without lines between them.
 
-    Where all cells of a row have the same number (three or more) of text rows on the same
-    baselines, each is a row of its own.
+    See `_lines_of_rows`.
     """
     new_cells: Rows = []
     new_spans: Spans = []
     for row in range(rows):
         parts = [word_rows(held.get((row, column), [])) for column in range(columns)]
-        filled = [part for part in parts if part]
         plain = all(span == (1, 1) for span in spans[row])
-        if len(filled) == columns > 1 and plain and _same_baselines(filled):
-            for number in range(len(filled[0])):
-                new_cells.append([line_text(part[number]) for part in parts])
+        if plain and (lines := _lines_of_rows(parts)):
+            for baseline in lines:
+                new_cells.append(["".join(_line_at(part, baseline)) for part in parts])
                 new_spans.append([(1, 1)] * columns)
         else:
             new_cells.append(cells[row])
@@ -192,15 +211,26 @@ def split_rows(
     return new_cells, new_spans
 
 
-def _same_baselines(parts: list[list[list[PageWord]]]) -> bool:
-    count = len(parts[0])
-    if count < 3 or any(len(part) != count for part in parts):
-        return False
-    return all(
-        abs(part[number][0].baseline - parts[0][number][0].baseline) < 2
-        for part in parts
-        for number in range(count)
-    )
+def _lines_of_rows(parts: list[list[list[PageWord]]]) -> list[float]:
+    """Baselines of the rows that a ruled row holds; none where its lines are one row.
+
+    At least two cells have a text on nearly every baseline. A column of numbers is enough of a
+    sign; without one, all cells have the same lines.
+    """
+    lines: list[float] = []
+    for baseline in sorted(row[0].baseline for part in parts for row in part):
+        if not lines or baseline - lines[-1] > 2:
+            lines.append(baseline)
+    full = [part for part in parts if len(part) >= 0.8 * len(lines)]
+    if len(lines) < 3 or len(full) < 2:
+        return []
+    numeric = any(all(is_number(line_text(row)) for row in part) for part in full)
+    same = all(len(part) == len(lines) for part in parts)
+    return lines if numeric or same else []
+
+
+def _line_at(part: list[list[PageWord]], baseline: float) -> list[str]:
+    return [line_text(row) for row in part if 0 <= row[0].baseline - baseline <= 2]
 
 
 def _without_empty(cells: Rows, spans: Spans) -> tuple[Rows, Spans]:

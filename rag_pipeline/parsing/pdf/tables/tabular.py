@@ -27,6 +27,7 @@ FILLED = 0.5
 MOST = 0.6
 _NUMBERED = re.compile(r"\(?[\dA-Z]{1,3}(?:[.\-]\d+)*[a-z]?[.)]*|\W")
 _PAGES = re.compile(r"\d{1,4}(?:\s?[,\u2013-]\s?\d{1,4})*")
+_PAGE = re.compile(r"\W*(\d{1,4})\W*")
 _CODE = re.compile(r"[;{}]|==|//|/\*|\w\(|#\w+ ")
 
 
@@ -104,6 +105,8 @@ def _is_listing(columns: Rows, numbers: list[int], valued: Rows, reading: Readin
         return True
     if _share(labels, lambda text: not any(map(str.isalnum, text))) > 0.4:
         return True
+    if reading.has_leaders and _lead_to_pages(valued):
+        return True
     titled = reading.head and not any(
         is_number(row[-1]) or _NUMBERED.fullmatch(row[0]) for row in reading.cells[: reading.head]
     )
@@ -135,6 +138,14 @@ def _counts_up(texts: list[str]) -> bool:
     """Whole numbers that never fall, as page numbers do."""
     values = [int(text) for text in texts if text.isdigit()]
     return len(values) > 0.7 * len(texts) and values == sorted(values)
+
+
+def _lead_to_pages(rows: Rows) -> bool:
+    """Do whole numbers that hardly ever fall stand behind the leaders?"""
+    numbers = [_PAGE.fullmatch(" ".join(filter(None, row[1:]))) for row in rows]
+    pages = [int(match[1]) for match in numbers if match]
+    rising = sum(a <= b for a, b in pairwise(pages))
+    return len(pages) > 0.7 * len(rows) and rising >= 0.9 * (len(pages) - 1)
 
 
 def _are_pages(texts: list[str]) -> bool:
