@@ -166,3 +166,31 @@ def test_parts_over_a_page_break_are_joined() -> None:
         ["E-32", "Call"],
     ]
     assert spans == [one] * 4
+
+
+def test_rows_without_lines_between_them_are_split_by_baselines(tmp_path: Path) -> None:
+    """A frame around all body rows; one value is missing."""
+    body = [
+        ["Cover", "M6", "10"],
+        ["Drain", "M20", ""],
+        ["Flange", "M8", "25"],
+        ["Foot", "M5", "6"],
+    ]
+
+    def page(canvas: object) -> None:
+        canvas.grid([70, 170, 290, 400], [HEIGHT - y for y in (103, 120, 182)])
+        rows(canvas, [["Screw", "Size", "Torque"], *body])
+
+    assert tables(draw_pdf(tmp_path / "a.pdf", page)) == [[["Screw", "Size", "Torque"], *body]]
+
+
+def test_values_behind_leaders_that_are_no_pages(tmp_path: Path) -> None:
+    values = [["Voltage", "230"], ["Speed", "2900"], ["Protection", "IP54"], ["Bolts", "M12"]]
+
+    def page(canvas: object) -> None:
+        for number, (label, value) in enumerate(values):
+            lines(canvas, [label], top=100 + 14 * number)
+            lines(canvas, [" .".join([""] * 34)], x=130, top=100 + 14 * number)
+            lines(canvas, [value], x=330, top=100 + 14 * number)
+
+    assert tables(draw_pdf(tmp_path / "a.pdf", page)) == [values]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import pairwise
+from operator import attrgetter
 
 from rag_pipeline.parsing.pdf.layout.geometry import PageWord
 from rag_pipeline.parsing.pdf.layout.lines import line_text
@@ -23,6 +24,8 @@ from rag_pipeline.parsing.pdf.tables.grids import Grid
 from rag_pipeline.parsing.pdf.tables.gutters import gutters_of
 from rag_pipeline.parsing.pdf.tables.text_rows import text_rows
 
+SAME_LINE = 0.45
+"""Sizes of type by which baselines of one line differ at most."""
 HEADER_REACH = 2.0
 """Ems above the uppermost line of a grid in which the row of its titles stands."""
 
@@ -139,6 +142,17 @@ def _merged_cells(grid: Grid, rows: int, columns: int) -> dict[tuple[int, int], 
     return owner
 
 
+def _pieces_of(row: list[PageWord]) -> list[list[PageWord]]:
+    """Chunks of a row; numbers stand for themselves, however close they are."""
+    return [
+        piece
+        for chunk in chunks_of(row)
+        for piece in (
+            [[word] for word in chunk] if all(is_number(word.text) for word in chunk) else [chunk]
+        )
+    ]
+
+
 def _part_open_cells(
     grid: Grid,
     owner: dict[tuple[int, int], tuple[int, int]],
@@ -154,7 +168,7 @@ def _part_open_cells(
         if len(members) < 2 or len({at[0] for at in members}) > 1:
             continue
         parts: dict[tuple[int, int], list[PageWord]] = {}
-        for chunk in (chunk for row in word_rows(words) for chunk in chunks_of(row)):
+        for chunk in (piece for row in word_rows(words) for piece in _pieces_of(row)):
             low = _index(chunk[0].x0 + 1, grid.xs)
             high = _index(max(word.x1 for word in chunk) - 1, grid.xs)
             if low != high:
@@ -218,19 +232,26 @@ def _lines_of_rows(parts: list[list[list[PageWord]]]) -> list[float]:
     sign; without one, all cells have the same lines.
     """
     lines: list[float] = []
-    for baseline in sorted(row[0].baseline for part in parts for row in part):
-        if not lines or baseline - lines[-1] > 2:
-            lines.append(baseline)
+    for word in sorted((row[0] for part in parts for row in part), key=attrgetter("baseline")):
+        if not lines or word.baseline - lines[-1] > SAME_LINE * word.style.size:
+            lines.append(word.baseline)
     full = [part for part in parts if len(part) >= 0.8 * len(lines)]
     if len(lines) < 3 or len(full) < 2:
         return []
-    numeric = any(all(is_number(line_text(row)) for row in part) for part in full)
+    numeric = any(
+        2 * len(part) > len(lines) and all(is_number(line_text(row)) for row in part)
+        for part in parts
+    )
     same = all(len(part) == len(lines) for part in parts)
     return lines if numeric or same else []
 
 
 def _line_at(part: list[list[PageWord]], baseline: float) -> list[str]:
-    return [line_text(row) for row in part if 0 <= row[0].baseline - baseline <= 2]
+    return [
+        line_text(row)
+        for row in part
+        if 0 <= row[0].baseline - baseline <= SAME_LINE * row[0].style.size
+    ]
 
 
 def _without_empty(cells: Rows, spans: Spans) -> tuple[Rows, Spans]:

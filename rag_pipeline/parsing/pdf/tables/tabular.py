@@ -25,8 +25,11 @@ NUMERIC = 0.75
 FILLED = 0.5
 """Share of cells with text."""
 MOST = 0.6
+PAGES = 0.7
+"""Share of possible page numbers behind leaders below which they lead to values."""
 _NUMBERED = re.compile(r"\(?[\dA-Z]{1,3}(?:[.\-]\d+)*[a-z]?[.)]*|\W")
 _PAGES = re.compile(r"\d{1,4}(?:\s?[,\u2013-]\s?\d{1,4})*")
+_PAGE_NAME = re.compile(r"\W*(?:[A-Z\d]{1,2}[-–.])?(?:\d{1,4}|[ivxlc]{1,6})\W*", re.IGNORECASE)
 _PAGE = re.compile(r"\W*(\d{1,4})\W*")
 _CODE = re.compile(r"[;{}]|==|//|/\*|\w\(|#\w+ ")
 
@@ -74,6 +77,8 @@ def is_tabular(reading: Reading) -> bool:
     if marked:
         mean = sum(len(cell) for row in valued for cell in row) / filled
         return width > 3 or mean <= PROSE or len(valued) <= 6
+    if reading.has_leaders and _share(columns[-1], _is_page) < PAGES:
+        return True
     return _is_plain_table(columns, numbers, valued, reading.head > 0)
 
 
@@ -146,6 +151,11 @@ def _lead_to_pages(rows: Rows) -> bool:
     pages = [int(match[1]) for match in numbers if match]
     rising = sum(a <= b for a, b in pairwise(pages))
     return len(pages) > 0.7 * len(rows) and rising >= 0.9 * (len(pages) - 1)
+
+
+def _is_page(text: str) -> bool:
+    """May it be the number of a page: 12, 3-14, A-2, iv?"""
+    return bool(_PAGE_NAME.fullmatch(text))
 
 
 def _are_pages(texts: list[str]) -> bool:
