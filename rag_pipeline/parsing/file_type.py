@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from rag_pipeline.parsing.formats.containers import READ_ERRORS
-from rag_pipeline.parsing.pdf.native.pdf_opening import describe_content
+from rag_pipeline.parsing.signatures import describe_content, is_pdf
 from rag_pipeline.settings import SOURCE_CODE
 
 Format = Literal[
@@ -29,11 +29,9 @@ Format = Literal[
     "unsupported",
 ]
 HEAD = 8192
-"""Bytes that are looked at."""
+"""Bytes read from the start of a file to tell its type."""
 STRAY_CONTROLS = 0.01
-"""Share of control characters that damaged text has, and binary data far exceeds."""
-PDF_WINDOW = 1024
-"""Readers accept `%PDF-` anywhere in the first 1024 bytes (ISO 32000-1, annex H, note 13)."""
+"""Largest share of control characters in damaged text; binary data has far more."""
 
 _ENDINGS: dict[str, Format] = {
     "pdf": "pdf",
@@ -76,6 +74,8 @@ _MIMETYPES: dict[str, Format] = {
     "application/vnd.oasis.opendocument.text": "odt",
     "application/vnd.oasis.opendocument.text-template": "odt",
 }
+
+
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = (
     ("EncryptedPackage", "an Office file with a password", "save a copy without a password"),
@@ -144,7 +144,7 @@ def file_type(path: Path, name: str) -> FileType:
 
 
 def _by_content(path: Path, head: bytes) -> FileType:
-    if b"%PDF-" in head[:PDF_WINDOW]:
+    if is_pdf(head):
         return _known("pdf")
     if head.startswith(b"PK"):
         return _container_type(path)

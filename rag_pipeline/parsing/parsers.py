@@ -15,11 +15,11 @@ from rag_pipeline.parsing.document_ai.document_ai_parser import DocumentAiParser
 from rag_pipeline.parsing.document_ai.service.page_ranges import describe_pages
 from rag_pipeline.parsing.document_ai.service.process_requests import add_ons
 from rag_pipeline.parsing.document_ai.service.reply_cache import ReplyCache
-from rag_pipeline.parsing.document_ai.service.sent_file import PDF, mime_type_of
 from rag_pipeline.parsing.local_parser import LocalParser
 from rag_pipeline.parsing.page_choice import Choice, choose, merge_pages
-from rag_pipeline.parsing.pdf.native.pdf_opening import HEADER_WINDOW, count_pages, open_pdf
+from rag_pipeline.parsing.pdf.native.pdf_opening import count_pages, open_pdf
 from rag_pipeline.parsing.pdf.ocr.tesseract import has_ink
+from rag_pipeline.parsing.signatures import HEADER_WINDOW, PDF_MIME, mime_type_of
 from rag_pipeline.settings import DocumentAiSettings, ParsingSettings
 from rag_pipeline.usage import UsageMeter
 
@@ -98,7 +98,7 @@ class AutoParser:
         mime_type = _mime_type(path)
         if mime_type is None:
             return self.local.parse(path, document=document)
-        if mime_type != PDF:
+        if mime_type != PDF_MIME:
             return self.service.parse(path, document=document)
         parsed, choice = self._look(path, document)
         if not choice.pages:
@@ -130,7 +130,7 @@ class AutoParser:
         mime_type = _mime_type(path)
         if mime_type is None:
             return Choice(())
-        if mime_type == PDF:
+        if mime_type == PDF_MIME:
             return self._look(path, document)[1]
         return _whole(1, "an image", self.service.settings)
 

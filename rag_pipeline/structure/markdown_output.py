@@ -9,10 +9,12 @@ import pandas as pd
 
 from rag_pipeline.frames import FURNITURE_ROLES
 from rag_pipeline.line_marks import without_bullet
+from rag_pipeline.structure.table_groups import joined_parts
 from rag_pipeline.text import one_line
 
 MAX_ATX_LEVEL = 6
 Cells = list[list[str]]
+Spans = list[list[tuple[int, int]]]
 
 
 def headings_of(structured: pd.DataFrame) -> list[list[Any]]:
@@ -34,26 +36,42 @@ def to_markdown(structured: pd.DataFrame, *, keep_furniture: bool = False) -> st
     entries are left out unless `keep_furniture`.
     """
     parts: list[str] = []
-    columns = ("role", "text", "heading_level", "list_level", "table_cells")
+    columns = ("role", "text", "heading_level", "list_level", "table_cells", "group_id")
     spans = structured["table_spans"] if "table_spans" in structured else [None] * len(structured)
-    for role, text, level, nesting, cells, span in zip(
+    table: tuple[Cells, Spans] | None = None
+    table_group = None
+    for role, text, level, nesting, cells, group, span in zip(
         *(structured[name] for name in columns), spans, strict=True
     ):
         if role in FURNITURE_ROLES and not keep_furniture:
             continue
-        if block := _block(role, text, level, nesting, cells, span):
+        if cells is not None and len(cells):
+            part = _cells_and_spans(cells, span)
+            if table is not None and group == table_group:
+                table = joined_parts(table, part)
+                parts.pop()
+            else:
+                table, table_group = part, group
+            parts.append(table_markdown(*table))
+            continue
+        if block := _block(role, text, level, nesting):
             parts.append(block)
+            table = None
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
-def _block(role: str, text: str, level: Any, nesting: Any, cells: Any, spans: Any) -> str:
+def _cells_and_spans(cells: Any, spans: Any) -> tuple[Cells, Spans]:
+    """Plain lists of what may have been through Parquet."""
+    rows = [list(row) for row in cells]
+    if spans is None:
+        return rows, [[(1, 1)] * len(row) for row in rows]
+    return rows, [list(map(tuple, row)) for row in spans]
+
+
+def _block(role: str, text: str, level: Any, nesting: Any) -> str:
     if role in ("heading", "title"):
         depth = min(MAX_ATX_LEVEL, int(level) if pd.notna(level) else 1)
         return f"{'#' * depth} {one_line(text)}"
-    if cells is not None and len(cells):
-        rows = [list(row) for row in cells]
-        marks = [list(map(tuple, row)) for row in spans] if spans is not None else None
-        return table_markdown(rows, marks)
     if role == "code":
         return f"```\n{text}\n```" if text.strip() else ""
     if role in ("list_item", "procedure_step"):

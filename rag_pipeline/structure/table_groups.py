@@ -6,6 +6,8 @@ from rag_pipeline.structure.items import Document, Item
 
 SAME_EDGE = 0.025
 """Share of the page's width by which the edges of two parts may differ."""
+Rows = list[list[str]]
+Spans = list[list[tuple[int, int]]]
 _FURNITURE = frozenset({"page_header", "page_footer", "footnote", "absorbed"})
 
 
@@ -35,6 +37,32 @@ def continues(above: Item, below: Item) -> bool:
     if len(above.cells[0]) != len(below.cells[0]):
         return False
     return abs(above.x0 - below.x0) < SAME_EDGE and abs(above.x1 - below.x1) < SAME_EDGE
+
+
+def joined_parts(above: tuple[Rows, Spans], below: tuple[Rows, Spans]) -> tuple[Rows, Spans]:
+    """One table of two parts: a header that is repeated is left out.
+
+    A first row without a label, and with no more cells than the row above, goes on with that row.
+
+    >>> one = [(1, 1), (1, 1)]
+    >>> joined_parts(
+    ...     ([["Code", "Remedy"], ["E-1", "Drain"]], [one, one]),
+    ...     ([["Code", "Remedy"], ["", "the oil"], ["E-2", "Wait"]], [one, one, one]),
+    ... )[0]
+    [['Code', 'Remedy'], ['E-1', 'Drain the oil'], ['E-2', 'Wait']]
+    """
+    (texts, marks), (more, more_marks) = above, below
+    repeated = 0
+    while repeated < min(len(more) - 1, len(texts)) and more[repeated] == texts[repeated]:
+        repeated += 1
+    more, more_marks = more[repeated:], more_marks[repeated:]
+    first, last = more[0], texts[-1]
+    continued = [there for here, there in zip(first, last, strict=True) if here]
+    goes_on = not first[0] and last[0] and all(continued)
+    if goes_on and continued:
+        last = [f"{there} {here}".strip() for here, there in zip(first, last, strict=True)]
+        return [*texts[:-1], last, *more[1:]], [*marks, *more_marks[1:]]
+    return [*texts, *more], [*marks, *more_marks]
 
 
 def _is_continued_note(item: Item) -> bool:

@@ -15,7 +15,8 @@ from rag_pipeline.errors import (
 )
 from rag_pipeline.frames import blocks_frame
 from rag_pipeline.parsing import LocalParser, ParsedDocument
-from rag_pipeline.parsing.page_choice import Choice, choose, merge_pages, page_score
+from rag_pipeline.parsing.page_choice import Choice, choose, merge_pages
+from rag_pipeline.parsing.page_quality import page_score
 from rag_pipeline.parsing.parsers import AutoParser, ServiceParser, create_parser
 from rag_pipeline.settings import DocumentAiSettings, ParsingSettings, StructureSettings
 from rag_pipeline.store.artifacts import ArtifactStore

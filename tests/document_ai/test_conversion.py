@@ -20,7 +20,8 @@ from rag_pipeline.parsing.document_ai.convert.replies_to_blocks import to_blocks
 from rag_pipeline.parsing.document_ai.service.page_ranges import halves, split_pages
 from rag_pipeline.parsing.document_ai.service.reply_cache import pack, unpack
 from rag_pipeline.parsing.document_ai.service.reply_checks import check_reply, renumber
-from rag_pipeline.parsing.document_ai.service.sent_file import mime_type_of, tiff_pages
+from rag_pipeline.parsing.document_ai.service.sent_file import tiff_pages
+from rag_pipeline.parsing.signatures import mime_type_of
 from rag_pipeline.settings import StructureSettings
 from rag_pipeline.structure import infer_structure
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_pipeline.parsing.pdf.tables.aligned import is_number
+from rag_pipeline.parsing.pdf.tables.cells import is_number
 from tests.parsing.pages import HEIGHT, blocks_of, draw_pdf, lines
 
 SALES = [

@@ -12,7 +12,7 @@ from reportlab.lib.utils import ImageReader
 
 from rag_pipeline.errors import NoTextError
 from rag_pipeline.parsing import parse_file
-from rag_pipeline.parsing.pdf.layout.geometry import PageContent, Style, Word
+from rag_pipeline.parsing.pdf.layout.geometry import PageContent, PageWord, Style
 from rag_pipeline.parsing.pdf.ocr.recognized import (
     PageWords,
     Recognized,
@@ -208,9 +208,9 @@ def test_sizes_snap_to_the_body_and_languages_to_the_document() -> None:
 def test_confidence_of_a_box_and_which_pages_are_pictures() -> None:
     style = Style(10, False, False, False, 0, "")
     words = [
-        Word(10, 10, 20, 20, 18, "a", style, 0, confidence=0.8),
-        Word(30, 10, 40, 20, 18, "b", style, 1, confidence=0.6),
-        Word(10, 50, 20, 60, 58, "c", style, 2, confidence=0.1),
+        PageWord(10, 10, 20, 20, 18, "a", style, 0, confidence=0.8),
+        PageWord(30, 10, 40, 20, 18, "b", style, 1, confidence=0.6),
+        PageWord(10, 50, 20, 60, 58, "c", style, 2, confidence=0.1),
     ]
     content = PageContent(1, 100, 100, 0, words=words)
     assert confidence_in(content, (5, 5, 50, 25)) == 1.0

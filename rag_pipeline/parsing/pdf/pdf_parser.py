@@ -15,7 +15,7 @@ from rag_pipeline.parsing.file_limits import active_content, check_pages
 from rag_pipeline.parsing.pdf.layout.geometry import PageContent
 from rag_pipeline.parsing.pdf.layout.joining import deciding_words, mend_breaks
 from rag_pipeline.parsing.pdf.layout.page_layout import page_blocks
-from rag_pipeline.parsing.pdf.layout.paragraphs import Block
+from rag_pipeline.parsing.pdf.layout.paragraphs import PageBlock
 from rag_pipeline.parsing.pdf.native.bookmarks import Entry, add_level_hints, read_outline
 from rag_pipeline.parsing.pdf.native.page_content import read_pages
 from rag_pipeline.parsing.pdf.native.pdf_opening import is_cut_short, open_pdf, title_of
@@ -92,7 +92,7 @@ class _Rows:
         self.hidden = 0
         self.unreadable = 0
 
-    def add_page(self, content: PageContent, blocks: list[Block]) -> None:
+    def add_page(self, content: PageContent, blocks: list[PageBlock]) -> None:
         """Append the blocks of a page."""
         if not any(block.text for block in blocks):
             self.silent_pages.append(content.number)
@@ -102,7 +102,7 @@ class _Rows:
         for block in blocks:
             self._add(content, block)
 
-    def _add(self, content: PageContent, block: Block) -> None:
+    def _add(self, content: PageContent, block: PageBlock) -> None:
         x0, y0, x1, y1 = content.seen_box(block.box)
         width = content.width or 1.0
         values = (

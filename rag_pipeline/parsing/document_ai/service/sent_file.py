@@ -15,40 +15,15 @@ import pypdfium2 as pdfium
 from rag_pipeline.errors import DamagedPdfError, EmptyFileError, ParseError
 from rag_pipeline.parsing.pdf.native.bookmarks import Entry, read_outline
 from rag_pipeline.parsing.pdf.native.pdf_opening import (
-    HEADER_WINDOW,
     PDFIUM_LOCK,
     open_pdf,
     title_of,
 )
 from rag_pipeline.parsing.pdf.ocr.tesseract import has_ink
+from rag_pipeline.parsing.signatures import HEADER_WINDOW, PDF_MIME, TIFF_MIME, mime_type_of
 
-PDF = "application/pdf"
-TIFF = "image/tiff"
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"II*\x00", TIFF),
-    (b"MM\x00*", TIFF),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
 TEXT_LAYER_CHARACTERS = 5
 """Letters and digits that a PDF page needs to count as having a text layer."""
-
-
-def mime_type_of(head: bytes) -> str | None:
-    """MIME type that Document AI takes, by the first `HEADER_WINDOW` bytes; None for others.
-
-    >>> mime_type_of(b"%PDF-1.7"), mime_type_of(b"II*\\x00"), mime_type_of(b"PK")
-    ('application/pdf', 'image/tiff', None)
-    """
-    if b"%PDF-" in head:
-        return PDF
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image/webp"
-    if head[:2] == b"BM" and head[6:10] == bytes(4):  # reserved, so that plain text is no bitmap
-        return "image/bmp"
-    return next((mime for signature, mime in _SIGNATURES if head.startswith(signature)), None)
 
 
 def is_readable(path: Path) -> bool:
@@ -168,8 +143,8 @@ def open_source(path: Path, document: str) -> Iterator[SentFile]:
         )
     source_hash = hashlib.sha256(content).hexdigest()
     with ExitStack() as stack:
-        if mime_type != PDF:
-            pages = tiff_pages(content) if mime_type == TIFF else 1
+        if mime_type != PDF_MIME:
+            pages = tiff_pages(content) if mime_type == TIFF_MIME else 1
             yield SentFile(document, mime_type, content, pages, source_hash)
             return
         pdf = stack.enter_context(open_pdf(path, document))

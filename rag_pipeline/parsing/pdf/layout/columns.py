@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 
 from rag_pipeline.parsing.pdf.layout.geometry import Line
+from rag_pipeline.parsing.pdf.tables.cells import is_value
 
 MIN_ROWS = 2
 """Rows that each side of a gutter has at least."""
@@ -26,6 +27,8 @@ MIN_GUTTER = 0.55
 MIN_SHARE = 0.12
 """Width of a column, as a share of the region."""
 EDGE_SLACK = 3.0
+NUMBERS = 0.75
+"""Share of numbers from which the right side is columns of values, not of text."""
 MAX_DEPTH = 5
 
 
@@ -151,16 +154,36 @@ def _reads_down(left: list[Line], right: list[Line], *, strictly: bool) -> bool:
     order = sorted(
         (s.words[0].position, side, s) for side, part in enumerate((left, right)) for s in part
     )
-    across = 0
-    for (_, side, segment), (_, next_side, following) in pairwise(order):
-        if side != next_side and abs(segment.baseline - following.baseline) < 2:
-            across += 1
+    runs = [[s for _, _, s in run] for _, run in groupby(order, key=itemgetter(1))]
+    across = sum(_share_baseline(before, after) for before, after in pairwise(runs))
     if strictly:
         return across == 0
-    rows = min(len(left), len(right))
-    if across < 0.3 * rows:
+    # Cells of several lines each: the drawing goes back up to the row's first line every time.
+    longest = max(map(len, runs))
+    beside = sum(_overlap(before, after) for before, after in pairwise(runs))
+    if beside > 0.35 * len(runs) and 1 < longest < 0.5 * min(len(left), len(right)):
+        return False
+    edge = min(s.x0 for s in right) + EDGE_SLACK
+    if all(map(_are_values, (right, [s for s in right if s.x0 < edge]))):
+        return False
+    if across < 0.3 * min(len(left), len(right)):
         return True
     return all(_is_prose(part) for part in (left, right))
+
+
+def _are_values(part: list[Line]) -> bool:
+    """Are most of them numbers, or signs of currency drawn apart? Then it is no column of text."""
+    return sum(is_value(s.text) for s in part) > NUMBERS * len(part)
+
+
+def _share_baseline(before: list[Line], after: list[Line]) -> bool:
+    """Do two runs of the drawing order begin on one baseline, as cells of one row do?"""
+    return any(abs(line.baseline - after[0].baseline) < 2 for line in before)
+
+
+def _overlap(before: list[Line], after: list[Line]) -> bool:
+    """Do two runs of the drawing order stand beside each other?"""
+    return after[0].y0 < before[-1].y1 and before[0].y0 < after[-1].y1
 
 
 def _is_prose(part: list[Line]) -> bool:

@@ -26,7 +26,7 @@ class Style(NamedTuple):
 
 
 @dataclass(slots=True)
-class Word:
+class PageWord:
     """Characters without white space between them; in scripts without spaces, a whole run."""
 
     x0: float
@@ -72,7 +72,7 @@ class Line:
     baseline: float
     text: str
     style: Style
-    words: list[Word]
+    words: list[PageWord]
     column: tuple[float, float] = (0.0, 0.0)
     """Left and right edge of the column that the line stands in."""
     table: int | None = None
@@ -93,8 +93,8 @@ class PageContent:
     height: float
     quarter_turns: int
     """Clockwise quarter turns from layout space to the page as seen."""
-    words: list[Word] = field(default_factory=list)
-    turned_words: list[Word] = field(default_factory=list)
+    words: list[PageWord] = field(default_factory=list)
+    turned_words: list[PageWord] = field(default_factory=list)
     """Words that run in another direction than most; boxes in layout space."""
     rulings: list[Ruling] = field(default_factory=list)
     fills: list[Box] = field(default_factory=list)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from operator import attrgetter
 
-from rag_pipeline.parsing.pdf.layout.geometry import Line, Style, Word
+from rag_pipeline.parsing.pdf.layout.geometry import Line, PageWord, Style
 
 SEGMENT_GAP = 0.85
 """Ems; a wider gap may part columns or cells. Justified lines stretch spaces up to about 0.8."""
@@ -15,13 +15,13 @@ SPACE_GAP = 0.13
 _BY_BASELINE, _BY_LEFT_EDGE = attrgetter("baseline", "x0"), attrgetter("x0")
 
 
-def segments_of(words: Iterable[Word]) -> list[Line]:
+def segments_of(words: Iterable[PageWord]) -> list[Line]:
     """Group words into runs that no wide gap interrupts, in the order of the content stream.
 
     Neighbours in the stream are joined first; pieces of a row that were drawn out of order after.
     """
-    runs: list[list[Word]] = []
-    last: Word | None = None
+    runs: list[list[PageWord]] = []
+    last: PageWord | None = None
     for word in words:
         if last is not None and (
             # Nearly always the next word of a row, which needs no closer look.
@@ -39,7 +39,7 @@ def segments_of(words: Iterable[Word]) -> list[Line]:
     return _join_neighbours([make_line(run) for run in runs])
 
 
-def _continues(last: Word, word: Word) -> bool:
+def _continues(last: PageWord, word: PageWord) -> bool:
     """Does `word` follow `last` on the same row without a wide gap?"""
     size = word.style.size
     if word.style is not last.style:
@@ -88,7 +88,7 @@ def _touches(a: Line, b: Line) -> bool:
     )
 
 
-def make_line(words: list[Word]) -> Line:
+def make_line(words: list[PageWord]) -> Line:
     """Put words of one row, from left to right, into a line."""
     first = words[0]
     if len(words) == 1:
@@ -107,12 +107,12 @@ def make_line(words: list[Word]) -> Line:
     )
 
 
-def _baseline(words: list[Word], size: float) -> float:
+def _baseline(words: list[PageWord], size: float) -> float:
     """That of the first word of the line's size; raised and lowered words are smaller."""
     return next((word.baseline for word in words if word.style.size == size), words[0].baseline)
 
 
-def line_text(words: list[Word]) -> str:
+def line_text(words: list[PageWord]) -> str:
     """Text of a row of words, with spaces where there is white space."""
     joined = [
         at
@@ -129,14 +129,14 @@ def line_text(words: list[Word]) -> str:
     return " ".join(texts)
 
 
-def _is_joined(last: Word, word: Word, gap: float) -> bool:
+def _is_joined(last: PageWord, word: PageWord, gap: float) -> bool:
     if gap > 0.3 * word.style.size:
         return False
     size = max(last.style.size, word.style.size)
     return gap < (0.3 if word.glued else SPACE_GAP) * size
 
 
-def main_style(words: list[Word]) -> Style:
+def main_style(words: list[PageWord]) -> Style:
     """The style of most characters.
 
     Flags are taken by majority each, so that a bold line with one plain word stays bold.

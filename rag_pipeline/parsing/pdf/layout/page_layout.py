@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from rag_pipeline.parsing.pdf.layout.columns import reading_order
@@ -9,13 +10,15 @@ from rag_pipeline.parsing.pdf.layout.geometry import (
     Box,
     Line,
     PageContent,
+    PageWord,
     Style,
-    Word,
     bounding_box,
 )
 from rag_pipeline.parsing.pdf.layout.lines import column_lines, main_style, segments_of
-from rag_pipeline.parsing.pdf.layout.paragraphs import Block, blocks_of
-from rag_pipeline.parsing.pdf.tables.page_tables import Table, tables_of
+from rag_pipeline.parsing.pdf.layout.paragraphs import PageBlock, blocks_of
+from rag_pipeline.parsing.pdf.tables.aligned import Drawn, aligned_tables
+from rag_pipeline.parsing.pdf.tables.grids import joined_rules
+from rag_pipeline.parsing.pdf.tables.page_tables import Table, drawn_tables
 
 FIGURE_SIDE = 40.0
 """Points; smaller images are icons and ornaments."""
@@ -24,21 +27,46 @@ PAGE_SHARE = 0.9
 _NO_STYLE = Style(0.0, False, False, False, 0, "")
 
 
-def page_blocks(content: PageContent) -> list[Block]:
+def page_blocks(content: PageContent) -> list[PageBlock]:
     """Lay out one page: text in reading order, figures where they stand, turned text last."""
-    tables = tables_of(content)
+    tables = drawn_tables(content)
+    columns = _columns(content, tables)
+    if aligned := _aligned_tables(content, columns):
+        tables += aligned
+        columns = _columns(content, tables)
+    blocks = [
+        _table_block(block, tables)
+        for column in columns
+        for block in blocks_of(column_lines(column))
+    ]
+    blocks = _with_figures(blocks, content)
+    return blocks + _turned_blocks(content)
+
+
+def _columns(content: PageContent, tables: list[Table]) -> list[list[Line]]:
+    """Columns of text in reading order; a table is one line of its column."""
     words = content.words
     if in_tables := {id(word) for table in tables for word in table.words}:
         words = [word for word in words if id(word) not in in_tables]
     segments = segments_of(words)
     segments += [_stand_in(table, number) for number, table in enumerate(tables)]
-    blocks = [
-        _table_block(block, tables)
-        for column in reading_order(segments)
-        for block in blocks_of(column_lines(column))
-    ]
-    blocks = _with_figures(blocks, content)
-    return blocks + _turned_blocks(content)
+    return reading_order(segments)
+
+
+def _aligned_tables(content: PageContent, columns: list[list[Line]]) -> list[Table]:
+    """Tables that no grid is drawn for, within each column of text."""
+    drawn: Drawn | None = None
+    found: list[Table] = []
+    for column in columns:
+        rows = Counter(round(line.baseline / 2) for line in column if line.table is None)
+        parted = sum(count > 1 for count in rows.values())
+        if parted < 2:
+            parted += sum(". . ." in line.text or "..." in line.text for line in column)
+        if parted > 1:
+            drawn = drawn or Drawn(joined_rules(content.rulings), content.fills)
+            words = [word for line in column if line.table is None for word in line.words]
+            found += aligned_tables(words, drawn)
+    return found
 
 
 def _stand_in(table: Table, number: int) -> Line:
@@ -48,7 +76,7 @@ def _stand_in(table: Table, number: int) -> Line:
     return Line(x0, y0, x1, y1, y0 + 1, "", main_style(words), words, table=number)
 
 
-def _table_block(block: Block, tables: list[Table]) -> Block:
+def _table_block(block: PageBlock, tables: list[Table]) -> PageBlock:
     """The table that a block stands for, or the block itself."""
     number = block.lines[0].table if block.lines else None
     block.lines = []
@@ -59,19 +87,19 @@ def _table_block(block: Block, tables: list[Table]) -> Block:
     return replace(block, kind="table", text=text, cells=table.cells, spans=table.spans)
 
 
-def _with_figures(blocks: list[Block], content: PageContent) -> list[Block]:
+def _with_figures(blocks: list[PageBlock], content: PageContent) -> list[PageBlock]:
     """Put each image before the first block that stands below its top in the same column."""
     area = content.width * content.height
     for box in content.images:
         width, height = box[2] - box[0], box[3] - box[1]
         if min(width, height) < FIGURE_SIDE or width * height > PAGE_SHARE * area:
             continue
-        figure = Block("figure", box, "", _NO_STYLE, column=(box[0], box[2]))
+        figure = PageBlock("figure", box, "", _NO_STYLE, column=(box[0], box[2]))
         blocks.insert(_place_of(box, blocks), figure)
     return blocks
 
 
-def _place_of(box: Box, blocks: list[Block]) -> int:
+def _place_of(box: Box, blocks: list[PageBlock]) -> int:
     for at, block in enumerate(blocks):
         beside = min(box[2], block.box[2]) > max(box[0], block.box[0])
         if beside and block.box[1] >= box[1]:
@@ -79,9 +107,9 @@ def _place_of(box: Box, blocks: list[Block]) -> int:
     return len(blocks)
 
 
-def _turned_blocks(content: PageContent) -> list[Block]:
+def _turned_blocks(content: PageContent) -> list[PageBlock]:
     """Text in another direction: neighbours in the stream make a block each."""
-    groups: list[list[Word]] = []
+    groups: list[list[PageWord]] = []
     for word in content.turned_words:
         if groups and _is_near(groups[-1][-1], word):
             groups[-1].append(word)
@@ -90,16 +118,16 @@ def _turned_blocks(content: PageContent) -> list[Block]:
     return [_turned_block(group) for group in groups]
 
 
-def _is_near(a: Word, b: Word) -> bool:
+def _is_near(a: PageWord, b: PageWord) -> bool:
     reach = 1.5 * max(a.style.size, b.style.size)
     across = max(a.x0, b.x0) - min(a.x1, b.x1)
     down = max(a.y0, b.y0) - min(a.y1, b.y1)
     return across < reach and down < reach
 
 
-def _turned_block(words: list[Word]) -> Block:
+def _turned_block(words: list[PageWord]) -> PageBlock:
     box = bounding_box([(word.x0, word.y0, word.x1, word.y1) for word in words])
-    return Block(
+    return PageBlock(
         "text",
         box,
         " ".join(word.text for word in words),

@@ -29,7 +29,7 @@ _SENTENCE_END = ".:;?!。！？：；…»”\"')]"
 
 
 @dataclass(slots=True)
-class Block:
+class PageBlock:
     """Lines that belong together, or a table or figure."""
 
     kind: Literal["text", "table", "figure", "code"]
@@ -48,7 +48,7 @@ class Block:
     upright: bool = True
 
 
-def blocks_of(lines: list[Line]) -> list[Block]:
+def blocks_of(lines: list[Line]) -> list[PageBlock]:
     """Group the lines of one column, from top to bottom, into blocks."""
     leading = usual_leading(lines)
     groups: list[list[Line]] = []
@@ -155,7 +155,7 @@ def _break_was_free(last: Line, line: Line) -> bool:
     return room > 0.35 * (last.column[1] - last.column[0]) and not line.text[:1].islower()
 
 
-def make_block(lines: list[Line]) -> Block:
+def make_block(lines: list[Line]) -> PageBlock:
     """One block of these lines."""
     style = lines[0].style
     # What is the style of most characters of each line is that of most of the block.
@@ -164,7 +164,7 @@ def make_block(lines: list[Line]) -> Block:
     code = style.monospace and len(lines) > 1
     texts = _code_lines(lines) if code else [line.text for line in lines]
     others = [line.x0 for line in lines[1:]]
-    return Block(
+    return PageBlock(
         "code" if code else "text",
         bounding_box([(line.x0, line.y0, line.x1, line.y1) for line in lines]),
         "\n".join(texts) if code else join_lines(texts),

@@ -18,11 +18,19 @@ import numpy.typing as npt
 import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
-from rag_pipeline.parsing.pdf.layout.geometry import Box, PageContent, Ruling, Style, Word, contains
+from rag_pipeline.parsing.pdf.layout.geometry import (
+    Box,
+    PageContent,
+    PageWord,
+    Ruling,
+    Style,
+    contains,
+)
 from rag_pipeline.parsing.pdf.native.bookmarks import Entry
 from rag_pipeline.parsing.pdf.native.graphics import Graphics, GraphicsReader
-from rag_pipeline.parsing.pdf.native.page_words import RawWords, Run, TextReader
+from rag_pipeline.parsing.pdf.native.page_words import RawWords, TextReader
 from rag_pipeline.parsing.pdf.native.tags import tagged_headings
+from rag_pipeline.parsing.pdf.native.text_runs import Run
 from rag_pipeline.text import clean_text
 
 _UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff]")
@@ -137,7 +145,7 @@ def _to_layout(box: Any, page: Box, turns: int) -> Any:
     return top - y1, right - x1, top - y0, right - x0
 
 
-def _words_of(raw: RawWords, graphics: Graphics, page: Box, turns: int) -> list[Word]:
+def _words_of(raw: RawWords, graphics: Graphics, page: Box, turns: int) -> list[PageWord]:
     """All words of a page in layout space."""
     styles = [run.style for run in raw.runs]
     if graphics.repeated_text:
@@ -149,7 +157,7 @@ def _words_of(raw: RawWords, graphics: Graphics, page: Box, turns: int) -> list[
         baselines = [_to_layout(run.origin * 2, page, turns)[1] for run in raw.runs]
     edges = [column.tolist() for column in _to_layout(raw.boxes.T, page, turns)]
     columns = (baselines, raw.texts, styles, raw.positions, raw.broken, raw.glued)
-    return list(map(Word, *edges, *columns))
+    return list(map(PageWord, *edges, *columns))
 
 
 def _is_plain(raw: RawWords, page: Box) -> bool:
@@ -185,7 +193,7 @@ def _cleaned(text: str) -> tuple[str, int]:
 
 def _part_words(
     content: PageContent,
-    words: list[Word],
+    words: list[PageWord],
     raw: RawWords,
     graphics: Graphics,
     page: Box,

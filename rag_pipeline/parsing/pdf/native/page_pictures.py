@@ -17,7 +17,8 @@ import pypdfium2 as pdfium
 from PIL import Image
 
 from rag_pipeline.errors import ParseError
-from rag_pipeline.parsing.pdf.native.pdf_opening import HEADER_WINDOW, PDFIUM_LOCK, open_pdf
+from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK, open_pdf
+from rag_pipeline.parsing.signatures import HEADER_WINDOW, is_pdf
 
 ImageFormat = Literal["PNG", "WEBP", "JPEG"]
 MAX_SIDE = 8000
@@ -32,7 +33,7 @@ def has_pictures(path: Path) -> bool:
     """Tell by a file's content whether its pages can be drawn: those of a PDF can."""
     try:
         with path.open("rb") as file:
-            return b"%PDF-" in file.read(HEADER_WINDOW)
+            return is_pdf(file.read(HEADER_WINDOW))
     except OSError:
         return False
 

@@ -9,15 +9,11 @@ All boxes are in user space (origin at the bottom left): left, bottom, right, to
 
 from __future__ import annotations
 
-import ctypes
-import math
-import re
 import struct
 from collections import deque
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import groupby, repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,52 +21,16 @@ import pypdfium2.raw as c
 
 from rag_pipeline.parsing.pdf.layout.geometry import Style
 from rag_pipeline.parsing.pdf.native import pdfium_calls as calls
-from rag_pipeline.parsing.pdf.native.fonts import (
-    is_bold_font,
-    is_italic_font,
-    is_monospace_font,
-    plain_font_name,
-)
 from rag_pipeline.parsing.pdf.native.pdfium_calls import Address, Pointer, Slots
+from rag_pipeline.parsing.pdf.native.text_runs import PageRuns, Run, RunReader
 
 BROKEN_HYPHEN = "\ufffe"
 """PDFium puts it for a hyphen at the end of a line whose word goes on in the next."""
-MIN_FONT_SIZE = 1.0
-"""Text below one point is not meant to be read."""
-FILL_AND_STROKE = c.FPDF_TEXTRENDERMODE_FILL_STROKE
-CLIP_ONLY = c.FPDF_TEXTRENDERMODE_CLIP
-INVISIBLE = c.FPDF_TEXTRENDERMODE_INVISIBLE
 SAMPLE_FROM = 4
 """Text objects from which three of a word tell its style: it is drawn character by character."""
-_NAME_LENGTH = 256
-_LOOK = struct.Struct("f4I4f")  # size, colour and opacity, matrix without its place
-_LOOK_AND_ORIGIN = struct.Struct("36s2f")
-_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _PARTS_WORDS = np.zeros(0x110000, dtype=bool)
 """By code point: white space and NUL."""
 _PARTS_WORDS[[0, *(code for code in range(0x3001) if chr(code).isspace())]] = True
-
-
-class Run(NamedTuple):
-    """What the words of one text object share."""
-
-    style: Style
-    turns: int  # quarter turns of the text's direction, in user space
-    upright: bool  # close to an axis
-    hidden: bool
-    invisible: bool  # render mode 3: an OCR layer, or hidden
-    origin: tuple[float, float]  # a point on the baseline
-    unmapped: bool  # the font does not say which characters it draws
-
-
-class _Look(NamedTuple):
-    """The part of a run that does not change with its place."""
-
-    style: Style
-    turns: int
-    upright: bool
-    hidden: bool
-    invisible: bool
 
 
 @dataclass(slots=True)
@@ -94,38 +54,19 @@ class RawWords:
     """Addresses of the text objects that were read."""
 
 
-class _Page:
-    """What is known of the text of one page while it is read."""
-
-    def __init__(self, text_page: Any, text: str) -> None:
-        self.pointer = calls.pointer_to(text_page)
-        self.asian = not text.isascii() and bool(_ASIAN.search(text))
-        """The page has Chinese, Japanese or Korean text."""
-        self.runs: dict[Address, Run] = {}
-        self.seen: set[Address] = set()
-        """Text objects whose characters were read, beyond those in `runs`."""
-        self.looks: dict[tuple[Address, int, bytes], _Look] = {}
-
-
 class TextReader:
     """Reads the words of the pages of one document; holds the memory that calls write to."""
 
     def __init__(self) -> None:
         self.codes = np.empty(8192, dtype=np.uint16)
         self.boxes = Slots(struct.calcsize("4f"), 1024)
-        self.styles: dict[tuple[Any, ...], Style] = {}
-        self.item = Pointer()
-        # Size, colour and matrix of a text object, side by side: what tells its look.
-        self.facts = Slots(4, 11)
-        self.size_at, *self.colors_at = self.facts.pointers[:5]
-        self.matrix_at = self.facts.pointers[5]
-        self.name = Slots(_NAME_LENGTH, 1)
+        self.run_reader = RunReader()
 
     def read(self, text_page: Any) -> RawWords:
         """The words of a page."""
         codes, text = self._text_of(text_page)
-        page = _Page(text_page, text)
-        self.facts.memory[:] = bytes(len(self.facts.memory))
+        page = PageRuns(text_page, text)
+        self.run_reader.clear()
         words = RawWords()
         if text:
             self._split(page, words, codes, text)
@@ -152,7 +93,7 @@ class TextReader:
         values = [get(text_page, index) for index in range(count)]
         return np.array(values), "".join(map(chr, values))
 
-    def _split(self, page: _Page, words: RawWords, codes: npt.NDArray[Any], text: str) -> None:
+    def _split(self, page: PageRuns, words: RawWords, codes: npt.NDArray[Any], text: str) -> None:
         """Split the text at white space, and where the style changes within a word."""
         starts, lasts = word_spans(codes)
         words.positions, words.lasts = starts, lasts
@@ -170,7 +111,7 @@ class TextReader:
             by_corners += [at for at, run in enumerate(words.runs) if run.turns or not run.upright]
         words.boxes = self._boxes(page, words, by_corners)
 
-    def _assign_runs(self, page: _Page, words: RawWords) -> dict[int, list[_Piece]]:
+    def _assign_runs(self, page: PageRuns, words: RawWords) -> dict[int, list[_Piece]]:
         """Give each word its run; return those of several text objects, in pieces."""
         starts, lasts, runs = words.positions, words.lasts, page.runs
         pieces: dict[int, list[_Piece]] = {}
@@ -185,7 +126,7 @@ class TextReader:
                 # The characters of an object are neighbours: only the last word may be another's.
                 last = calls.text_object_at(page.pointer, lasts[end - 1])
                 if last == first or end - at > 1:
-                    run = runs.get(first) or self._run(page, first, starts[at])
+                    run = runs.get(first) or self.run_reader.run(page, first, starts[at])
                     words.runs += [run] * (end - at)
                 else:
                     words.runs.append(_NO_RUN)
@@ -194,7 +135,7 @@ class TextReader:
             at = end
         return pieces
 
-    def _pieces(self, page: _Page, start: int, last: int) -> list[_Piece]:
+    def _pieces(self, page: PageRuns, start: int, last: int) -> list[_Piece]:
         """A word drawn by several objects: one piece a style; lines put them together again."""
         runs = page.runs
         indices = range(start, last + 1)
@@ -204,7 +145,7 @@ class TextReader:
             # Some producers draw every character by itself: three of a word tell its style.
             middle = len(addresses) // 2
             sample = [
-                runs.get(addresses[at]) or self._run(page, addresses[at], start + at)
+                runs.get(addresses[at]) or self.run_reader.run(page, addresses[at], start + at)
                 for at in (0, middle if addresses[middle] else 0, len(addresses) - 1)
             ]
             if all(one is sample[0] or _same_line(sample[0], one) for one in sample):
@@ -217,59 +158,15 @@ class TextReader:
                     pieces[-1] = (*pieces[-1][:2], index)
                 continue
             previous = address
-            run = runs.get(address) or self._run(page, address, index)
+            run = runs.get(address) or self.run_reader.run(page, address, index)
             if pieces and _same_line(pieces[-1][0], run):
                 pieces[-1] = (*pieces[-1][:2], index)
             else:
                 pieces.append((run, index, index))
         return pieces
 
-    def _run(self, page: _Page, address: Address, index: int) -> Run:
-        """Style and direction of a text object, asked once. `index`: one of its characters."""
-        item = self.item
-        item.value = address
-        font = calls.font_of(item)
-        mode = calls.render_mode(item)
-        calls.font_size(item, self.size_at)
-        calls.fill_color(item, *self.colors_at)
-        calls.char_matrix(page.pointer, index, self.matrix_at)
-        raw, x, y = _LOOK_AND_ORIGIN.unpack(self.facts.memory)
-        key = (font, mode, raw)
-        look = page.looks.get(key)
-        if look is None:
-            look = page.looks[key] = self._look(page, font, mode)
-        unmapped = calls.has_map_error(page.pointer, index) == 1
-        run = page.runs[address] = Run._make((*look, (x, y), unmapped))
-        return run
-
-    def _look(self, page: _Page, font: Address, mode: int) -> _Look:
-        size, red, green, blue, alpha, a, b, shear, height = _LOOK.unpack_from(self.facts.memory)
-        name, bold, italic, monospace = self._font_facts(font, page.asian)
-        upright_scale = b == 0.0 and shear == 0.0
-        size = abs(size * (height if upright_scale else math.hypot(shear, height)))
-        turns, upright = (0, True) if b == 0.0 and a > 0 else _direction(a, b)
-        slanted = abs(shear) > 0.15 * abs(height) > 0 and turns in (0, 2)
-        values = (
-            round(size, 1),
-            bold or mode == FILL_AND_STROKE,
-            italic or (slanted and upright),
-            monospace,
-            red << 16 | green << 8 | blue,
-            name,
-        )
-        # One object for equal styles, so that comparing them is fast.
-        style = self.styles.get(values) or self.styles.setdefault(values, Style(*values))
-        hidden = size < MIN_FONT_SIZE or mode == CLIP_ONLY or alpha == 0
-        return _Look(style, turns, upright, hidden, mode == INVISIBLE)
-
-    def _font_facts(self, address: Address, asian: bool) -> tuple[str, bool, bool, bool]:
-        font = Pointer(address)
-        length = calls.font_name(font, *self.name.pointers, ctypes.c_size_t(_NAME_LENGTH))
-        name = bytes(self.name.memory[: max(0, min(length, _NAME_LENGTH) - 1)])
-        return _font_style(name, calls.font_weight(font), max(0, calls.font_flags(font)), asian)
-
     def _boxes(
-        self, page: _Page, words: RawWords, by_corners: list[int]
+        self, page: PageRuns, words: RawWords, by_corners: list[int]
     ) -> npt.NDArray[np.float64]:
         """Boxes of words from those of their first and last characters.
 
@@ -293,7 +190,7 @@ class TextReader:
             boxes[by_corners, 2:] = np.maximum(first[by_corners, 2:], last[by_corners, 2:])
         return boxes
 
-    def _character_boxes(self, page: _Page, indices: list[int]) -> npt.NDArray[np.float64]:
+    def _character_boxes(self, page: PageRuns, indices: list[int]) -> npt.NDArray[np.float64]:
         """Left, bottom, right, top of characters; a row each."""
         if len(indices) > len(self.boxes):
             self.boxes = Slots(self.boxes.size, 2 * len(indices))
@@ -356,31 +253,6 @@ def _splice(words: RawWords, pieces: dict[int, list[_Piece]]) -> list[int]:
             words.glued.append(number > 0)
     keep(done, len(texts))
     return numbers
-
-
-@lru_cache(maxsize=4096)
-def _font_style(
-    raw_name: bytes, weight: int, flags: int, asian: bool
-) -> tuple[str, bool, bool, bool]:
-    """Plain name, bold, italic, fixed width."""
-    name = plain_font_name(raw_name.decode("utf-8", "replace"))
-    return (
-        name,
-        is_bold_font(name, weight, flags),
-        is_italic_font(name, flags),
-        is_monospace_font(name, flags, asian=asian),
-    )
-
-
-def _direction(a: float, b: float) -> tuple[int, bool]:
-    """Quarter turns of a text direction, and whether it is close to an axis.
-
-    >>> _direction(1, 0), _direction(0, 1), _direction(-1, 0), _direction(0.7, 0.7)
-    ((0, True), (1, True), (2, True), (0, False))
-    """
-    turns = round(math.atan2(b, a) / (math.pi / 2)) % 4
-    straight = max(abs(a), abs(b)) > 12 * min(abs(a), abs(b))
-    return turns, straight
 
 
 def _same_line(a: Run, b: Run) -> bool:

@@ -1,4 +1,4 @@
-"""Opening a file: what it is, by its content, and one clear error for each way it can be unfit."""
+"""Opening a PDF, with one clear error for each reason it cannot be read."""
 
 from __future__ import annotations
 
@@ -18,56 +18,13 @@ from rag_pipeline.errors import (
     NotAPdfError,
     ParseError,
 )
+from rag_pipeline.parsing.signatures import HEADER_WINDOW, describe_content, is_pdf
 from rag_pipeline.text import clean_text, one_line
 
-HEADER_WINDOW = 1024
-"""Readers accept `%PDF-` anywhere in the first 1024 bytes (ISO 32000-1, annex H, note 13)."""
 _TAIL_WINDOW = 2048
 PDFIUM_LOCK = threading.RLock()
-"""Held by whoever calls PDFium where other threads of the process may: it is not thread-safe, not
-even over different documents."""
-
-_SIGNATURES = (
-    (b"PK\x03\x04", "a ZIP archive (perhaps DOCX, XLSX, PPTX or EPUB)"),
-    (b"\xd0\xcf\x11\xe0", "an old Microsoft Office file"),
-    (b"{\\rtf", "an RTF document"),
-    (b"%!PS", "a PostScript file"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"7z\xbc\xaf", "a 7-Zip archive"),
-    (b"Rar!", "a RAR archive"),
-)
-
-
-def describe_content(head: bytes) -> str:
-    """Say what a file seems to be by its first bytes.
-
-    >>> describe_content(b"<!DOCTYPE html><html>")
-    'an HTML page'
-    >>> describe_content(b"Hello, world")
-    'plain text'
-    """
-    for signature, name in _SIGNATURES:
-        if head.startswith(signature):
-            return name
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith((b"<!doctype html", b"<html")) or b"<html" in start[:HEADER_WINDOW]:
-        return "an HTML page"
-    if start.startswith(b"<?xml"):
-        return "an XML file"
-    if not any(head):
-        return "a file of zero bytes' values only"
-    try:
-        head.decode("utf-8")
-    except UnicodeDecodeError as error:
-        # A multi-byte character may be cut at the window's end.
-        if error.start < len(head) - 4:
-            return "binary data of an unknown kind"
-    return "binary data of an unknown kind" if b"\x00" in head else "plain text"
+"""Held during PDFium calls while other threads may make some: PDFium is not thread-safe, not even
+across documents."""
 
 
 def check_header(path: Path, document: str) -> None:
@@ -86,7 +43,7 @@ def check_header(path: Path, document: str) -> None:
         raise EmptyFileError(
             "the file is empty (zero bytes)", document=document, hint="copy or download it again"
         )
-    if b"%PDF" not in head:
+    if not is_pdf(head):
         raise NotAPdfError(
             f"the file is not a PDF; by its content it is {describe_content(head)}",
             document=document,

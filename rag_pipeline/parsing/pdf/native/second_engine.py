@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rag_pipeline.parsing.pdf.layout.geometry import PageContent, Style, Word
+from rag_pipeline.parsing.pdf.layout.geometry import PageContent, PageWord, Style
 from rag_pipeline.parsing.pdf.native.fonts import is_monospace_font, plain_font_name
 from rag_pipeline.text import clean_text
 
@@ -53,7 +53,7 @@ class SecondEngine:
         else:
             self.pages_left.append(content.number)
 
-    def _words(self, content: PageContent) -> list[Word]:
+    def _words(self, content: PageContent) -> list[PageWord]:
         try:
             if not self._is_tried:
                 self._is_tried = True
@@ -86,7 +86,7 @@ class SecondEngine:
         return found
 
 
-def _word(item: Any, position: int, height: float) -> Word:
+def _word(item: Any, position: int, height: float) -> PageWord:
     """A word of the engine (left, bottom, width, height) in layout space."""
     left, bottom, width, tall = item.bbox
     name = plain_font_name(item.font_name or "")
@@ -101,6 +101,6 @@ def _word(item: Any, position: int, height: float) -> Word:
     # The engine gives no baseline; descenders take about a fifth of the size.
     baseline = height - bottom - 0.2 * item.font_size
     top = height - bottom - tall
-    return Word(
+    return PageWord(
         left, top, left + width, height - bottom, baseline, clean_text(item.text), style, position
     )

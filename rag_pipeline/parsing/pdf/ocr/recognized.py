@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from statistics import median
 
-from rag_pipeline.parsing.pdf.layout.geometry import Style, Word
+from rag_pipeline.parsing.pdf.layout.geometry import PageWord, Style
 from rag_pipeline.text import clean_text
 
 MIN_WORD_CONFIDENCE = 0.3
@@ -104,7 +104,7 @@ class PageWords:
     def __init__(self) -> None:
         self._body_sizes: list[float] = []
 
-    def place(self, found: list[Recognized], scale: float) -> list[Word]:
+    def place(self, found: list[Recognized], scale: float) -> list[PageWord]:
         """Words in points at `scale` pixels a point; none where the page is no text."""
         found = [word for word in found if _is_likely(word)]
         letters = sum(len(word.text) for word in found)
@@ -121,7 +121,7 @@ class PageWords:
         usual = _weighted_median([(sizes[key], weights[key]) for key in lines])
         slope = page_slope(list(lines.values()), usual)
         body = self._body(usual / scale)
-        words: list[Word] = []
+        words: list[PageWord] = []
         for key, line in lines.items():
             size = snapped_size(sizes[key] / scale, body)
             words.extend(_line_words(_straightened(line, slope), size, scale, len(words)))
@@ -221,17 +221,17 @@ def snapped_size(size: float, body: float) -> float:
     return float(round(body * SIZE_STEP**steps, 1))
 
 
-def _line_words(line: list[Recognized], size: float, scale: float, position: int) -> list[Word]:
+def _line_words(line: list[Recognized], size: float, scale: float, position: int) -> list[PageWord]:
     """Words of one line in points, as high as the font and not as their ink."""
     style = Style(size, False, False, False, 0, "")
     bottoms = [(word.top + word.height - em_and_descent(word)[1], len(word.text)) for word in line]
     baseline = _weighted_median(bottoms) / scale
     top, bottom = baseline - 0.8 * size, baseline + 0.2 * size
-    words: list[Word] = []
+    words: list[PageWord] = []
     for number, word in enumerate(line):
         left, right = word.left / scale, (word.left + word.width) / scale
         words.append(
-            Word(
+            PageWord(
                 left,
                 top,
                 right,

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 import pypdfium2 as pdfium
 
-from rag_pipeline.parsing.pdf.layout.geometry import Box, PageContent, Ruling, Word, contains
+from rag_pipeline.parsing.pdf.layout.geometry import Box, PageContent, PageWord, Ruling, contains
 from rag_pipeline.parsing.pdf.ocr.recognized import PageWords, Recognized, words_of_output
 from rag_pipeline.text import detect_language
 
@@ -270,7 +270,7 @@ def _turn_as_seen(content: PageContent) -> None:
     content.width, content.height, content.quarter_turns = width, height, 0
 
 
-def _add_words(content: PageContent, words: list[Word]) -> None:
+def _add_words(content: PageContent, words: list[PageWord]) -> None:
     """Add the words where the page has no text of its own."""
     own = [(word.x0, word.y0, word.x1, word.y1) for word in content.words]
     after = len(words)

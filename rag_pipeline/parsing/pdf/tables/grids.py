@@ -185,6 +185,20 @@ def _components(horizontal: list[Ruling], vertical: list[Ruling]) -> list[list[R
     return list(groups.values())
 
 
+def joined_rules(rulings: list[Ruling]) -> list[Ruling]:
+    """Horizontal rulings, those in pieces put together: many producers draw one a cell."""
+    joined: list[Ruling] = []
+    for line in sorted(
+        (one for one in rulings if one.is_horizontal), key=lambda one: (round(one.y0), one.x0)
+    ):
+        last = joined[-1] if joined else None
+        if last and abs(last.y0 - line.y0) < 1.5 and line.x0 - last.x1 < 3:
+            joined[-1] = Ruling(last.x0, last.y0, max(last.x1, line.x1), max(last.y1, line.y1))
+        else:
+            joined.append(line)
+    return joined
+
+
 def ruled_bands(rulings: list[Ruling], page_height: float) -> list[list[Ruling]]:
     """Horizontal rulings of the same extent, from top to bottom: tables without vertical lines."""
     longest = [line for line in rulings if line.is_horizontal and line.x1 - line.x0 > 60]

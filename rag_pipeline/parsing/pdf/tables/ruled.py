@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import pairwise
+from operator import attrgetter
 
-from rag_pipeline.parsing.pdf.layout.geometry import Word
+from rag_pipeline.parsing.pdf.layout.geometry import PageWord
 from rag_pipeline.parsing.pdf.layout.lines import line_text
 from rag_pipeline.parsing.pdf.tables.cells import (
     Rows,
@@ -13,21 +15,27 @@ from rag_pipeline.parsing.pdf.tables.cells import (
     WordsByHeight,
     cell_text,
     chunks_of,
+    is_number,
     is_table,
     without_empty_columns,
     word_rows,
 )
 from rag_pipeline.parsing.pdf.tables.grids import Grid
+from rag_pipeline.parsing.pdf.tables.gutters import gutters_of
+from rag_pipeline.parsing.pdf.tables.text_rows import text_rows
 
+SAME_LINE = 0.45
+"""Sizes of type by which baselines of one line differ at most."""
 HEADER_REACH = 2.0
 """Ems above the uppermost line of a grid in which the row of its titles stands."""
 
 
-def grid_table(grid: Grid, words: list[Word]) -> Table | None:
+def grid_table(grid: Grid, words: list[PageWord]) -> Table | None:
     """The table that a grid holds: cells by the lines that are drawn."""
+    grid = _with_inner_columns(grid, words)
     columns, rows = len(grid.xs) - 1, len(grid.ys) - 1
     owner = _merged_cells(grid, rows, columns)
-    held: dict[tuple[int, int], list[Word]] = {}
+    held: dict[tuple[int, int], list[PageWord]] = {}
     for word in words:
         row = _index((word.y0 + word.y1) / 2, grid.ys)
         column = _index((word.x0 + word.x1) / 2, grid.xs)
@@ -41,7 +49,23 @@ def grid_table(grid: Grid, words: list[Word]) -> Table | None:
     return Table(grid.box, cells, spans, words)
 
 
-def with_header(grid: Grid, inside: list[Word], words: WordsByHeight, taken: set[int]) -> Grid:
+def _with_inner_columns(grid: Grid, words: list[PageWord]) -> Grid:
+    """Add borders where white space parts numbers in (nearly) all rows of a ruled column."""
+    added: list[float] = []
+    for left, right in pairwise(grid.xs):
+        rows = text_rows([word for word in words if left < (word.x0 + word.x1) / 2 < right])
+        values = [row for row in rows if all(is_number(word.text) for word in row.words)]
+        if len(values) > 2 and 2 * len(values) > len(rows):
+            gutters = gutters_of(values)
+            pairs = sum(len(row.words) > len(gutters) for row in values)
+            if pairs > 0.8 * len(values):
+                added += [sum(gutter) / 2 for gutter in gutters]
+    if not added:
+        return grid
+    return Grid(sorted([*grid.xs, *added]), grid.ys, grid.horizontal, grid.vertical)
+
+
+def with_header(grid: Grid, inside: list[PageWord], words: WordsByHeight, taken: set[int]) -> Grid:
     """Add the row of column titles that stands above the uppermost line, where there is one.
 
     A row just above counts if it has a text over (nearly) every column after the first, and each
@@ -68,9 +92,9 @@ def with_header(grid: Grid, inside: list[Word], words: WordsByHeight, taken: set
     return Grid(grid.xs, [upper, *grid.ys], grid.horizontal, grid.vertical)
 
 
-def one_column_table(grid: Grid, words: list[Word]) -> Table | None:
+def one_column_table(grid: Grid, words: list[PageWord]) -> Table | None:
     """A ruled list: three rows or more, each with one line or two of text."""
-    held: dict[int, list[Word]] = {}
+    held: dict[int, list[PageWord]] = {}
     for word in words:
         held.setdefault(_index((word.y0 + word.y1) / 2, grid.ys), []).append(word)
     cells = [[cell_text(held[row])] for row in sorted(held)]
@@ -118,10 +142,21 @@ def _merged_cells(grid: Grid, rows: int, columns: int) -> dict[tuple[int, int], 
     return owner
 
 
+def _pieces_of(row: list[PageWord]) -> list[list[PageWord]]:
+    """Chunks of a row; numbers stand for themselves, however close they are."""
+    return [
+        piece
+        for chunk in chunks_of(row)
+        for piece in (
+            [[word] for word in chunk] if all(is_number(word.text) for word in chunk) else [chunk]
+        )
+    ]
+
+
 def _part_open_cells(
     grid: Grid,
     owner: dict[tuple[int, int], tuple[int, int]],
-    held: dict[tuple[int, int], list[Word]],
+    held: dict[tuple[int, int], list[PageWord]],
 ) -> None:
     """Part merged cells of one row whose words keep clear of every border inside.
 
@@ -132,8 +167,8 @@ def _part_open_cells(
         members = sorted(at for at, owned in owner.items() if owned == first)
         if len(members) < 2 or len({at[0] for at in members}) > 1:
             continue
-        parts: dict[tuple[int, int], list[Word]] = {}
-        for chunk in (chunk for row in word_rows(words) for chunk in chunks_of(row)):
+        parts: dict[tuple[int, int], list[PageWord]] = {}
+        for chunk in (piece for row in word_rows(words) for piece in _pieces_of(row)):
             low = _index(chunk[0].x0 + 1, grid.xs)
             high = _index(max(word.x1 for word in chunk) - 1, grid.xs)
             if low != high:
@@ -147,7 +182,7 @@ def _part_open_cells(
 
 def _cells_of(
     owner: dict[tuple[int, int], tuple[int, int]],
-    held: dict[tuple[int, int], list[Word]],
+    held: dict[tuple[int, int], list[PageWord]],
     rows: int,
     columns: int,
 ) -> tuple[Rows, Spans]:
@@ -167,24 +202,22 @@ def _cells_of(
 def split_rows(
     cells: Rows,
     spans: Spans,
-    held: dict[tuple[int, int], list[Word]],
+    held: dict[tuple[int, int], list[PageWord]],
     rows: int,
     columns: int,
 ) -> tuple[Rows, Spans]:
     """Split ruled rows that hold several rows of text without lines between them.
 
-    Where all cells of a row have the same number (three or more) of text rows on the same
-    baselines, each is a row of its own.
+    See `_lines_of_rows`.
     """
     new_cells: Rows = []
     new_spans: Spans = []
     for row in range(rows):
         parts = [word_rows(held.get((row, column), [])) for column in range(columns)]
-        filled = [part for part in parts if part]
         plain = all(span == (1, 1) for span in spans[row])
-        if len(filled) == columns > 1 and plain and _same_baselines(filled):
-            for number in range(len(filled[0])):
-                new_cells.append([line_text(part[number]) for part in parts])
+        if plain and (lines := _lines_of_rows(parts)):
+            for baseline in lines:
+                new_cells.append(["".join(_line_at(part, baseline)) for part in parts])
                 new_spans.append([(1, 1)] * columns)
         else:
             new_cells.append(cells[row])
@@ -192,15 +225,33 @@ def split_rows(
     return new_cells, new_spans
 
 
-def _same_baselines(parts: list[list[list[Word]]]) -> bool:
-    count = len(parts[0])
-    if count < 3 or any(len(part) != count for part in parts):
-        return False
-    return all(
-        abs(part[number][0].baseline - parts[0][number][0].baseline) < 2
+def _lines_of_rows(parts: list[list[list[PageWord]]]) -> list[float]:
+    """Baselines of the rows that a ruled row holds; none where its lines are one row.
+
+    At least two cells have a text on nearly every baseline. A column of numbers is enough of a
+    sign; without one, all cells have the same lines.
+    """
+    lines: list[float] = []
+    for word in sorted((row[0] for part in parts for row in part), key=attrgetter("baseline")):
+        if not lines or word.baseline - lines[-1] > SAME_LINE * word.style.size:
+            lines.append(word.baseline)
+    full = [part for part in parts if len(part) >= 0.8 * len(lines)]
+    if len(lines) < 3 or len(full) < 2:
+        return []
+    numeric = any(
+        2 * len(part) > len(lines) and all(is_number(line_text(row)) for row in part)
         for part in parts
-        for number in range(count)
     )
+    same = all(len(part) == len(lines) for part in parts)
+    return lines if numeric or same else []
+
+
+def _line_at(part: list[list[PageWord]], baseline: float) -> list[str]:
+    return [
+        line_text(row)
+        for row in part
+        if 0 <= row[0].baseline - baseline <= SAME_LINE * row[0].style.size
+    ]
 
 
 def _without_empty(cells: Rows, spans: Spans) -> tuple[Rows, Spans]:
