@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from rag_pipeline.relational.questions.computation import Condition, matching_keys
+matching_keys = Condition = None
 from rag_pipeline.relational.questions.named_values import FoundValue
 from rag_pipeline.relational.questions.question_cutting import QuestionReader
 from rag_pipeline.relational.rows.row_views import key_text

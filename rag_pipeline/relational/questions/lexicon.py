@@ -23,7 +23,7 @@ class Lexicon:
         self.nouns: dict[str, list[str]] = {k: list(v) for k, v in data["nouns"].items()}
         self.value_names: dict[tuple[str, ...], list[str]] = {}
         """Units of a value that has several names (countries, states of rows), with all names."""
-        for name, aliases in {**data["countries"], **data["states"]}.items():
+        for name, aliases in {**data["countries"], **data["states"], **data["us_states"]}.items():
             names = [name, *aliases]
             self.value_names |= dict.fromkeys(map(units, names), names)
         self._by_form: dict[tuple[str, ...], str] = {}
@@ -81,7 +81,7 @@ def stem(word: str) -> str:
     return str(_stemmer.stemWord(_IRREGULAR.get(lowered, lowered)))
 
 
-UNIT = re.compile(r"[가-힣]|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]")
+UNIT = re.compile(r"[가-힣]|\d{4}-\d{2}-\d{2}|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]")
 """A word, a number, one Korean syllable, a sign of arithmetic."""
 
 

@@ -1,0 +1,554 @@
+"""The grammar: tokens of a question to a logical form, one reading at a time.
+
+A question has a measure, of which there are few kinds, perhaps a group and an order, and conditions.
+English puts what belongs to a word behind it, Korean before it; the rest is the same. Whatever can
+be taken in two ways is a choice, and every token must be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rag_pipeline.relational.questions.choices import Choices
+from rag_pipeline.relational.questions.conditions import Conditions
+from rag_pipeline.relational.questions.logical_form import (
+    ColumnAt,
+    Expression,
+    Form,
+    GroupBy,
+    Measure,
+    MeasureKind,
+    Path,
+    Period,
+)
+from rag_pipeline.relational.questions.question_tokens import Token
+from rag_pipeline.relational.questions.vocabulary import Amount, Place, Vocabulary
+from rag_pipeline.relational.schema.table_schema import is_date, is_number
+from rag_pipeline.relational.schema.ways import NotComputableError, forward
+
+_PERIODS: dict[str, Period] = {"monthly": "month", "yearly": "year", "quarterly": "quarter"}
+_AGGREGATES: dict[str, MeasureKind] = {
+    "sum": "sum",
+    "sum_amount": "sum",
+    "avg": "average",
+    "max": "maximum",
+    "min": "minimum",
+}
+_HIGHEST = {"most", "max", "top"}
+_LOWEST = {"fewest", "min", "bottom"}
+
+
+class QuestionGrammar:
+    """Reads the tokens of one question, taking one choice at every fork."""
+
+    def __init__(self, vocabulary: Vocabulary, tokens: Sequence[Token], choices: Choices) -> None:
+        self.vocabulary = vocabulary
+        self.tokens = tokens
+        self.choices = choices
+        self.conditions = Conditions(vocabulary, tokens, choices)
+        for token in tokens:
+            token.used = False
+
+    def form(self) -> Form:
+        """Return the logical form. Raises `NotComputableError`, naming what is not clear."""
+        self._check_single()
+        group = self._group()
+        order = self._superlative()
+        has_adjective = any(t.name.endswith((".highest", ".lowest")) for t in self.tokens)
+        asks_number = self._ops("count", *_AGGREGATES, "share")
+        target = self._which() if order or has_adjective or not asks_number else None
+        if order is not None and order[0].name in ("max", "min") and not (target or group):
+            order[0].used, order = False, None
+        if target is not None and order is None and not has_adjective:
+            raise NotComputableError("it asks for no number")
+        if target is not None and group is not None:
+            raise NotComputableError("it groups by two things")
+        form = self._adjective(target) or self._measure(order, target or group)
+        self._use("much", "which", "yet", "and", "counter")
+        for token in self._ops("from", "to"):
+            token.used = not any(t.kind in ("number", "period") for t in self._beside(token))
+        unused = [token for token in self.tokens if not token.used]
+        if unused:
+            words = ", ".join(f"“{token.text}”" for token in unused)
+            raise NotComputableError(f"it is not clear what {words} means here")
+        return form
+
+    # -- looking around
+
+    def _ops(self, *names: str) -> list[Token]:
+        return [t for t in self.tokens if t.kind == "operator" and t.name in names and not t.used]
+
+    def _use(self, *names: str) -> None:
+        for token in self._ops(*names):
+            token.used = True
+
+    def _beside(self, token: Token) -> list[Token]:
+        at = self._index(token)
+        return [*self.tokens[max(0, at - 1) : at], *self.tokens[at + 1 : at + 2]]
+
+    def _index(self, token: Token) -> int:
+        return next(i for i, one in enumerate(self.tokens) if one is token)
+
+    def _check_single(self) -> None:
+        if len(self._ops("avg", "share", "between")) > 1:
+            raise NotComputableError("it asks for two things at once")
+        counts = self._ops("count")
+        if len(counts) == 2 and counts[0].is_korean and counts[0].text.startswith("수"):
+            # 고객 수는 몇 명: the number and the question for it are one
+            counts[0].used = True
+            counts = counts[1:]
+        if len(counts) > 1:
+            raise NotComputableError("it asks for two things at once")
+        if counts and self._ops("much"):
+            raise NotComputableError("it asks for two numbers at once")
+
+    def _near(
+        self, token: Token, wanted: Callable[[Token], bool], *, before: bool | None = None
+    ) -> Token | None:
+        """Return the next unused token that fits: behind an English word, before a Korean one."""
+        at = self._index(token)
+        back = token.is_korean if before is None else before
+        ahead = self.tokens[:at][::-1] if back else self.tokens[at + 1 :]
+        for one in ahead:
+            if one.kind == "operator" and one.name in ("each", "which", "but", *_PERIODS):
+                return None
+            if not one.used and wanted(one):
+                return one
+        return None
+
+    def _is_thing(self, token: Token) -> bool:
+        return token.mention is not None and self.vocabulary.table_of(token) is not None
+
+    def _is_measurable(self, token: Token) -> bool:
+        return token.mention is not None and bool(self.vocabulary.amounts(token))
+
+    # -- groups
+
+    _is_by = False
+    """The group was said with `by`, which is no division as `per` may be."""
+
+    def _group(self) -> Token | None:
+        """Return what is grouped by; a period's operator stands for itself."""
+        periods = self._ops(*_PERIODS)
+        found: list[Token] = list(periods)
+        for token in self._ops("each"):
+            at = self._index(token)
+            mention = next(
+                (t for t in (self.tokens[:at][::-1] if token.is_korean else self.tokens[at + 1 :])
+                 if t.kind == "mention"),
+                None,
+            )
+            if mention is not None and self._is_measurable(mention) and (
+                self._ops("top", "bottom", "which")
+            ):
+                token.used = True
+                continue
+            if mention is None or mention.used:
+                raise NotComputableError(f"it is not clear what “{token.text}” belongs to")
+            self._is_by = token.text.lower() in ("by", "grouped by", "broken down by", "별", "별로")
+            # `each staff member of …`: a role before the noun, as in `support employee`
+            if not token.is_korean and self.vocabulary.roles(mention):
+                following = self.tokens[self._index(mention) + 1 :][:1]
+                if following and following[0].kind == "mention":
+                    mention = following[0]
+            token.used = mention.used = True
+            found.append(mention)
+        if len(found) > 1:
+            raise NotComputableError("it groups by two things")
+        for token in found:
+            token.used = True
+        return found[0] if found else None
+
+    def _grouping(self, base: str, token: Token) -> tuple[GroupBy, list[Token]]:
+        """Return the group as seen from a base table."""
+        vocabulary = self.vocabulary
+        period = _PERIODS.get(token.name) if token.kind == "operator" else None
+        if token.mention is not None and token.mention.concepts in (
+            ("year",), ("month",), ("quarter",)
+        ):
+            period = token.mention.concepts[0]  # type: ignore[assignment]
+        if period is not None:
+            return GroupBy(column=self.conditions.date_column(base), period=period), []
+        table = vocabulary.table_of(token)
+        options: list[GroupBy] = []
+        if table is not None and (table != base or self.conditions.roles()):
+            for way in vocabulary.ways.between(base, table, self.conditions.roles()):
+                path = forward(way)
+                if path is not None and path:
+                    options.append(GroupBy(path, table))
+        if table is not None and table == base and not options:
+            options.append(GroupBy((), table))
+        if table is None:
+            options = [
+                GroupBy(column=ColumnAt(path, *place))
+                for path, place in self.conditions.nearest_columns(base, token, self._tables())
+            ]
+        if not options:
+            raise NotComputableError(
+                f"rows of {base} do not belong to one “{token.text}” each"
+            )
+        chosen = self.choices.pick(options)
+        self.conditions.use_roles(chosen.path)
+        return chosen, []
+
+    def _tables(self) -> list[str]:
+        named = [self.vocabulary.table_of(t) for t in self.tokens if t.mention is not None]
+        return [name for name in named if name is not None]
+
+    # -- order
+
+    def _superlative(self) -> tuple[Token, bool, int | None] | None:
+        """Return the word for an extreme, whether the highest is meant, and how many."""
+        limits = self._ops("top", "bottom")
+        found = limits or self._ops("most", "fewest")
+        if not found and self._ops("which"):
+            found = self._ops("max", "min")
+        if not found and self._ops("max", "min") and self._by_number() is not None:
+            found = self._ops("max", "min")
+        if not found:
+            return None
+        if len(found) > 1:
+            raise NotComputableError("it asks for two extremes at once")
+        token = found[0]
+        token.used = True
+        limit = None
+        if token.name in ("top", "bottom"):
+            number = self._near(token, lambda t: t.kind == "number", before=False)
+            if number is None:
+                raise NotComputableError("it is not clear how many are meant")
+            number.used = True
+            limit = int(number.number)
+        elif (number := self._by_number()) is not None:
+            number.used = True
+            limit = int(number.number)
+        return token, token.name in _HIGHEST, limit
+
+    def _by_number(self) -> Token | None:
+        """Return a number right behind a Korean noun: `고객 3명`."""
+        for before, token in zip(self.tokens, self.tokens[1:], strict=False):
+            if token.kind == "number" and before.kind == "mention" and before.is_korean:
+                return token
+        return None
+
+    def _which(self) -> Token | None:
+        """Return the thing that is asked for: `which customer`, `top 5 countries`, `고객은 누구`."""
+        asked = self._ops("which") or [t for t in self.tokens if t.name in ("top", "bottom")]
+        adjectives = [t for t in self._ops() if "." in t.name]
+        if not asked and not adjectives:
+            return self._before_number()
+        if not asked:
+            return None
+        token = asked[0]
+        at = self._index(token)
+        if token.is_korean and token.text in ("어떤", "어느", "무슨"):
+            ahead = self.tokens[at + 1 :]
+        elif token.is_korean:
+            ahead = self.tokens[:at][::-1]
+        else:
+            ahead = self.tokens[at + 1 :]
+        for one in ahead:
+            if one.kind == "mention" and not one.used:
+                if self.vocabulary.table_of(one) or self.vocabulary.columns(one):
+                    if token.text.lower() == "what" and self._is_measurable(one):
+                        return None
+                    one.used = True
+                    token.used = True
+                    return one
+                if not self.vocabulary.roles(one) and not self._is_period(one):
+                    return None
+                if self._is_period(one):
+                    one.used = token.used = True
+                    return one
+            elif one.kind in ("operator", "value") and not one.is_korean:
+                if one.name not in ("top", "bottom", "different", "named"):
+                    break
+        return None
+
+    def _before_number(self) -> Token | None:
+        number = next((t for t in self.tokens if t.kind == "number" and t.used), None)
+        if number is None:
+            return None
+        before = self.tokens[self._index(number) - 1]
+        if before.kind == "mention" and not before.used:
+            before.used = True
+            return before
+        return None
+
+    @staticmethod
+    def _is_period(token: Token) -> bool:
+        return token.mention is not None and token.mention.concepts in (
+            ("year",), ("month",), ("quarter",)
+        )
+
+    # -- measures
+
+    def _adjective(self, target: Token | None) -> Form | None:
+        """Return the rows of the longest, most expensive …; None without such an adjective."""
+        found = [
+            t
+            for t in self.tokens
+            if t.kind == "operator" and t.name.endswith((".highest", ".lowest"))
+        ]
+        if not found:
+            return None
+        token = found[0]
+        name, degree = token.name.split(".")
+        thing = target or self._near(token, self._is_thing, before=False)
+        table = self.vocabulary.table_of(thing) if thing is not None else None
+        if thing is None or table is None or len(found) > 1:
+            raise NotComputableError(f"it is not clear what “{token.text}” belongs to")
+        token.used = thing.used = True
+        concepts = self.vocabulary.adjective_concepts(name)
+        columns = [p for p in self.vocabulary.by_last_word(concepts) if p[0] == table]
+        place = self.choices.pick(columns)
+        info = self.vocabulary.schema.tables[table]
+        shown = tuple(ColumnAt((), table, column) for column in info.label)
+        measure = Measure("list", ColumnAt((), *place), columns=shown)
+        self._use("which")
+        filters = self.conditions.filters(table)
+        return Form(table, measure, filters, descending=degree == "highest", limit=1)
+
+    def _measure(
+        self, order: tuple[Token, bool, int | None] | None, group: Token | None
+    ) -> Form:
+        share = self._ops("share")
+        if share:
+            return self._share(share[0], group)
+        count = self._counted(order)
+        if count is not None:
+            return self._count_form(count, order, group)
+        return self._amount_form(order, group)
+
+    def _counted(self, order: tuple[Token, bool, int | None] | None) -> Token | None:
+        """Return the thing or column whose rows or values are counted."""
+        heads = self._ops("count")
+        if heads:
+            token = heads[0]
+            token.used = True
+            fits = self._is_countable
+            found = self._near(token, fits) or self._near(token, fits, before=not token.is_korean)
+            if found is None:
+                raise NotComputableError("it is not clear what is counted")
+            return found
+        if order is not None and order[0].name in ("most", "fewest", "top", "bottom"):
+            token = order[0]
+            if token.name in ("top", "bottom"):
+                return None
+            found = self._near(token, self._is_countable)
+            if found is not None and self._is_measurable(found) and not self._is_thing(found):
+                return None
+            return found
+        return None
+
+    def _is_countable(self, token: Token) -> bool:
+        return token.mention is not None and bool(
+            self.vocabulary.table_of(token) or self.vocabulary.columns(token)
+        )
+
+    def _count_form(
+        self,
+        counted: Token,
+        order: tuple[Token, bool, int | None] | None,
+        group: Token | None,
+    ) -> Form:
+        vocabulary = self.vocabulary
+        counted.used = True
+        different = self._ops("different")
+        self._use("different")
+        table = vocabulary.table_of(counted)
+        measure = Measure("count")
+        per: Token | None = None
+        averaged = self._ops("avg")
+        if averaged:
+            if group is None or order is not None:
+                raise NotComputableError("it is not clear what the average is of")
+            per, group = group, None
+            averaged[0].used = True
+        if table is None:
+            tables = [t for t in self._tables() if t]
+            options = [p for p in vocabulary.columns(counted) if p[0] in tables]
+            place = self.choices.pick(options or vocabulary.columns(counted))
+            table = place[0]
+            measure = Measure("count_distinct", ColumnAt((), *place))
+            if not different and not counted.is_korean and group is None:
+                different = [counted]
+        elif different:
+            self.conditions.must_have_distinct_labels(table)
+        if self._ops(*(name for name in _AGGREGATES if name != "sum")):
+            raise NotComputableError("it asks for two numbers at once")
+        path: Path | None = None
+        if per is not None:
+            path = self._grouping(table, per)[0].path
+            if not path:
+                raise NotComputableError(f"rows of {table} do not belong to one “{per.text}” each")
+            measure = replace(measure, per=path)
+        trade = self._ops("trade")
+        if trade and not self._ops("not") and not different:
+            lines = self.conditions.traded(trade[0], table)
+            if lines is not None:
+                return self._traded_form(table, lines, order, group)
+        filters_base = table
+        if group is not None and (joint := self._joint(table, group)) is not None:
+            filters_base = joint
+        grouping = self._grouping(filters_base, group)[0] if group is not None else None
+        with_empty = (
+            grouping is not None
+            and grouping.table is not None
+            and grouping.table != table
+            and measure.kind == "count"
+        )
+        filters = self.conditions.filters(filters_base, grouping.path if grouping else ())
+        return Form(
+            filters_base,
+            measure,
+            filters,
+            grouping,
+            with_empty,
+            descending=order[1] if order else None,
+            limit=(order[2] or 1) if order else None,
+        )
+
+    def _joint(self, table: str, group: Token) -> str | None:
+        """Return the join table whose rows are what a group has of a table (N:M), if it is one."""
+        target = self.vocabulary.table_of(group)
+        ways = self.vocabulary.ways.between(table, target) if target else []
+        if not ways or any(forward(way) is not None for way in ways):
+            return None
+        shared = {
+            way[0].link.table
+            for way in ways
+            if len(way) == 2 and not way[0].forward and way[1].forward
+        }
+        joints = [name for name in shared if self.vocabulary.schema.tables[name].is_join_table]
+        return joints[0] if len(joints) == 1 and len(ways) == 1 else None
+
+    def _traded_form(
+        self,
+        table: str,
+        lines: tuple[str, Path],
+        order: tuple[Token, bool, int | None] | None,
+        group: Token | None,
+    ) -> Form:
+        """Return a form for things that were sold: as pieces, as lines, as different things."""
+        base, path = lines
+        info = self.vocabulary.schema.tables[table]
+        amount = self.vocabulary.quantity_of(base)
+        options = [Measure("count")]
+        if amount is not None:
+            options.append(Measure("sum", ColumnAt((), *amount)))
+        measure = self.choices.pick(options)
+        grouping = self._grouping(base, group)[0] if group is not None else None
+        filters = self.conditions.filters(base, grouping.path if grouping else ())
+        return Form(
+            base,
+            measure,
+            filters,
+            grouping,
+            descending=order[1] if order else None,
+            limit=(order[2] or 1) if order else None,
+        )
+
+    def _amount_form(
+        self, order: tuple[Token, bool, int | None] | None, group: Token | None
+    ) -> Form:
+        aggregate, amount = self._amount(order)
+        grouping = None
+        measure = Measure(aggregate, amount.expression)
+        if group is not None:
+            chosen = self._grouping(amount.table, group)[0]
+            if aggregate == "average" and not self._is_by and chosen.table not in (None, amount.table):
+                is_per = self.choices.pick(
+                    [True, False] if amount.adds_up or amount.is_column else [False]
+                )
+                if is_per:
+                    measure = Measure("sum", amount.expression, per=chosen.path)
+                else:
+                    grouping = chosen
+            else:
+                grouping = chosen
+        filters = self.conditions.filters(amount.table, grouping.path if grouping else ())
+        return Form(
+            amount.table,
+            measure,
+            filters,
+            grouping,
+            descending=order[1] if order else None,
+            limit=(order[2] or 1) if order else None,
+        )
+
+    def _amount(
+        self, order: tuple[Token, bool, int | None] | None
+    ) -> tuple[MeasureKind, Amount]:
+        """Return how numbers are put together, and which."""
+        vocabulary = self.vocabulary
+        heads = self._ops(*_AGGREGATES)
+        found = [t for t in self.tokens if not t.used and self._is_measurable(t)]
+        spend = self._ops("spend")
+        options: list[Amount] = []
+        for token in found:
+            token.used = True
+        if spend and not found:
+            spend[0].used = True
+            options = vocabulary.revenues()
+        elif len(found) > 1 or (found and self._ops("times")):
+            options = vocabulary.products(found, bool(self._ops("times")))
+            self._use("times")
+        elif found:
+            options = vocabulary.amounts(found[0], self._ops("net"), self._ops("gross"))
+            self._use("net", "gross")
+        elif heads and vocabulary.totals():
+            options = vocabulary.totals()
+        elif self._ops("trade") and self._ops("much"):
+            options = vocabulary.revenues()
+            self._use("trade")
+        named = set(self._tables())
+        mine = [one for one in options if one.is_column and one.table in named]
+        options = mine or options
+        if not options:
+            raise NotComputableError("it is not clear which number is asked for")
+        amount = self.choices.pick(options)
+        kinds = {_AGGREGATES[t.name] for t in heads}
+        if len(kinds) > 1 and "sum" in kinds:
+            kinds.discard("sum")
+        for token in heads:
+            token.used = True
+        if len(kinds) > 1:
+            raise NotComputableError("it asks for two numbers at once")
+        if order is not None and not kinds:
+            return ("sum", amount)
+        if kinds:
+            return next(iter(kinds)), amount
+        if not amount.adds_up and not self.choices_are_sums(amount):
+            raise NotComputableError("it does not say whether a total or an average is meant")
+        return "sum", amount
+
+    @staticmethod
+    def choices_are_sums(amount: Amount) -> bool:
+        """Whether a number without an aggregate is a total."""
+        return amount.adds_up
+
+    def _share(self, token: Token, group: Token | None) -> Form:
+        token.used = True
+        if group is not None:
+            raise NotComputableError("shares by group are not computed")
+        found = self._near(token, self._is_countable) or self._near(
+            token, self._is_countable, before=not token.is_korean
+        )
+        measurable = [t for t in self.tokens if not t.used and self._is_measurable(t)]
+        expression: Expression | None = None
+        if measurable and (found is None or measurable[0] is found or not self._is_thing(found)):
+            _, amount = self._amount(None)
+            base, expression = amount.table, amount.expression
+        elif found is not None and (table := self.vocabulary.table_of(found)) is not None:
+            found.used = True
+            base = table
+        else:
+            raise NotComputableError("it is not clear what the share is of")
+        part = self.conditions.filters(base)
+        if len(part) != 1:
+            raise NotComputableError("it is not clear which part of which whole is meant")
+        return Form(base, Measure("share", expression, part=part))
+
+
+__all__ = ["Place", "QuestionGrammar", "is_date", "is_number"]
