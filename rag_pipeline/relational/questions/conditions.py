@@ -147,12 +147,6 @@ class Conditions:
             raise NotComputableError(f"rows of {base} have no date")
         return self.choices.pick([column for cost, column in options if cost == best])
 
-    def must_have_distinct_labels(self, table: str) -> None:
-        """Mark that rows that share a name may be meant as one (checked when it is run)."""
-        self.different = table
-
-    different: str | None = None
-
     # -- negation
 
     def _find_negations(self) -> None:
@@ -500,10 +494,11 @@ class Conditions:
             at = anchor[-1].target if anchor else self._base
             for found in columns:
                 for way in self._value_ways(at, found.column.table, bool(anchor)):
-                    cost = max(0, len(way) - bonus)
+                    # Whose they are goes before what they have.
+                    cost = max(0, len(way) - bonus) + (0.5 if forward(way) is None else 0)
                     if not way and not bonus and not is_beside and self._is_name(found):
                         # `albums of Iron Maiden` are hardly those of that title.
-                        cost += 1.5
+                        cost += 2.5
                     options.append((cost, _joined(anchor, way), found))
         if not options:
             raise NotComputableError(f"“{first.text}” is not related to {self._base}")
@@ -565,7 +560,11 @@ class Conditions:
     def _is_named(self, first: Token, last: Token) -> bool:
         """Whether the value is said to be a name: `customers named King`, `the album Jagged …`."""
         before = self._beside(first, -1)
-        return before is not None and (before.name == "named" or before.mention is not None)
+        table = self.vocabulary.table_of(before) if before is not None else None
+        return before is not None and (
+            before.name == "named"
+            or (before.mention is not None and table in (None, self._base))
+        )
 
     def _is_name(self, found: FoundValue) -> bool:
         info = self.vocabulary.schema.tables[found.column.table]

@@ -130,6 +130,8 @@ class ExactAnswerer:
             return ExactAnswer(question, sql=sql, reason=f"it has more than {len(rows) - 1} rows")
         if form.measure.expression is not None and all(row[-1] is None for row in rows):
             return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")
+        if form.group is not None and form.descending is None and _repeats(rows):
+            return ExactAnswer(question, sql=sql, reason=f"several of {form.group.table} share a name")
         columns = list(statement.selected_columns.keys())
         named = [self._named(row, form, dialect.name) for row in rows]
         return ExactAnswer(question, columns, named, sql)
@@ -137,8 +139,8 @@ class ExactAnswerer:
     def _named(self, row: list[Any], form: Form, dialect: str) -> list[Any]:
         """Join a person's names; numbers stay numbers, rounded to cents where they are broken."""
         if form.measure.kind == "list":
-            names = [" ".join(shown(cell) for cell in row[: len(form.measure.columns)])]
-            return [*names, *(_rounded(cell, dialect) for cell in row[len(names[0:1]) :][:0])]
+            name = " ".join(shown(cell) for cell in row[: len(form.measure.columns)])
+            return [name, _rounded(row[-1], dialect)] if form.measure.shows else [name]
         number = _rounded(row[-1], dialect)
         if form.group is not None and form.group.period in ("month", "quarter"):
             mark = "-" if form.group.period == "month" else "-Q"
@@ -146,6 +148,11 @@ class ExactAnswerer:
             return [f"{row[0]}{mark}{int(row[1]):0{width}d}", number]
         names = [shown(cell) for cell in row[:-1]]
         return [" ".join(names), number] if names else [number]
+
+
+def _repeats(rows: list[list[Any]]) -> bool:
+    names = [tuple(row[:-1]) for row in rows]
+    return len(set(names)) < len(names)
 
 
 def _first(rows: list[list[Any]], count: int) -> list[list[Any]]:

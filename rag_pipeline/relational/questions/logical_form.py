@@ -126,6 +126,8 @@ class Measure:
     """Of a share: what the counted part fulfils; with an expression, its sum's share."""
     columns: tuple[ColumnAt, ...] = ()
     """Of a list: what is shown of a row."""
+    shows: bool = False
+    """Of a list that is ordered: its number is shown as well."""
 
 
 @dataclass(frozen=True)

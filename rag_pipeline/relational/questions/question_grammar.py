@@ -139,6 +139,11 @@ class QuestionGrammar:
                  if t.kind == "mention"),
                 None,
             )
+            following = self.tokens[at + 1 : at + 2]
+            if following and following[0].kind == "value" and token.text.lower() == "by":
+                # made by Gold members
+                token.used = True
+                continue
             if mention is not None and self._is_measurable(mention) and (
                 self._ops("top", "bottom", "which")
             ):
@@ -304,7 +309,7 @@ class QuestionGrammar:
         place = self.choices.pick(columns)
         info = self.vocabulary.schema.tables[table]
         shown = tuple(ColumnAt((), table, column) for column in info.label)
-        measure = Measure("list", ColumnAt((), *place), columns=shown)
+        measure = Measure("list", ColumnAt((), *place), columns=shown, shows=self.vocabulary.shows_value(name))
         self._use("which")
         filters = self.conditions.filters(table)
         return Form(table, measure, filters, descending=degree == "highest", limit=1)
@@ -374,7 +379,11 @@ class QuestionGrammar:
             if not different and not counted.is_korean and group is None:
                 different = [counted]
         elif different:
-            self.conditions.must_have_distinct_labels(table)
+            label = vocabulary.schema.tables[table].label
+            if len(label) == 1 and label != vocabulary.schema.tables[table].key:
+                # Rows that share a name may be meant as one.
+                by_name = Measure("count_distinct", ColumnAt((), table, label[0]))
+                measure = self.choices.pick([measure, by_name])
         if self._ops(*(name for name in _AGGREGATES if name != "sum")):
             raise NotComputableError("it asks for two numbers at once")
         path: Path | None = None
@@ -458,9 +467,7 @@ class QuestionGrammar:
         if group is not None:
             chosen = self._grouping(amount.table, group)[0]
             if aggregate == "average" and not self._is_by and chosen.table not in (None, amount.table):
-                is_per = self.choices.pick(
-                    [True, False] if amount.adds_up or amount.is_column else [False]
-                )
+                is_per = self.choices.pick([True, False] if amount.is_column else [True])
                 if is_per:
                     measure = Measure("sum", amount.expression, per=chosen.path)
                 else:
@@ -468,11 +475,16 @@ class QuestionGrammar:
             else:
                 grouping = chosen
         filters = self.conditions.filters(amount.table, grouping.path if grouping else ())
+        with_empty = False
+        if order is not None and not order[1] and grouping is not None and grouping.table:
+            # Is the lowest total that of one who has none?
+            with_empty = self.choices.pick([False, True])
         return Form(
             amount.table,
             measure,
             filters,
             grouping,
+            with_empty,
             descending=order[1] if order else None,
             limit=(order[2] or 1) if order else None,
         )
@@ -486,6 +498,7 @@ class QuestionGrammar:
         found = [t for t in self.tokens if not t.used and self._is_measurable(t)]
         spend = self._ops("spend")
         options: list[Amount] = []
+        self._check_owner(found, heads)
         for token in found:
             token.used = True
         if spend and not found:
@@ -494,6 +507,8 @@ class QuestionGrammar:
         elif len(found) > 1 or (found and self._ops("times")):
             options = vocabulary.products(found, bool(self._ops("times")))
             self._use("times")
+        elif found and found[0].name == "discount" and any(t.name.startswith("sum") for t in heads):
+            options = vocabulary.discounts()
         elif found:
             options = vocabulary.amounts(found[0], self._ops("net"), self._ops("gross"))
             self._use("net", "gross")
@@ -519,14 +534,24 @@ class QuestionGrammar:
             return ("sum", amount)
         if kinds:
             return next(iter(kinds)), amount
-        if not amount.adds_up and not self.choices_are_sums(amount):
+        if not amount.adds_up:
             raise NotComputableError("it does not say whether a total or an average is meant")
         return "sum", amount
 
-    @staticmethod
-    def choices_are_sums(amount: Amount) -> bool:
-        """Whether a number without an aggregate is a total."""
-        return amount.adds_up
+    def _check_owner(self, found: Sequence[Token], heads: Sequence[Token]) -> None:
+        """Refuse `the average cost of a visit`, where a visit has several costs."""
+        if len(found) != 1 or not any(t.name in ("avg", "max", "min") for t in heads):
+            return
+        step = -1 if found[0].is_korean else 1
+        beside = self.tokens[self._index(found[0]) + step :][:1]
+        table = self.vocabulary.table_of(beside[0]) if beside else None
+        owners = {one.table for one in self.vocabulary.amounts(found[0]) if one.is_column}
+        if table is not None and owners and table not in owners and not beside[0].used:
+            raise NotComputableError(
+                f"a row of {table} may have several of “{found[0].text}”: "
+                f"ask for the {found[0].text} of {' or '.join(sorted(owners))}, or for the total"
+                f" {found[0].text} by {table}"
+            )
 
     def _share(self, token: Token, group: Token | None) -> Form:
         token.used = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from rag_pipeline.relational.questions.logical_form import Arithmetic, ColumnAt, Expression
@@ -147,7 +147,9 @@ class Vocabulary:
             if amount.discount is not None or self._is_sale(name)
         ]
         return found + [
-            one for one in self.totals() if self.dates(one.table) or one.table in self.lines
+            replace(one, is_column=False)
+            for one in self.totals()
+            if self.dates(one.table) or one.table in self.lines
         ]
 
     def _is_sale(self, table: str) -> bool:
