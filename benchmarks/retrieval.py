@@ -29,6 +29,7 @@ from benchmarks.common import PROJECT_DIR, bench_data, print_report
 from rag_pipeline.assets.launch import SyncSummary, open_instance, run_sync
 from rag_pipeline.definitions import defs
 from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK
+from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.search import Filters, Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
@@ -148,7 +149,7 @@ def knowledge_base(project_dir: Path, corpus: Path) -> Iterator[tuple[Searcher, 
             summary = run_sync(defs, instance, settings, database, [root.root])
         if summary.failures or summary.aborted:
             raise SystemExit(f"{project_dir.name}: {summary.aborted or summary.failures}")
-        yield Searcher(database, settings), summary
+        yield create_searcher(database, settings), summary
     finally:
         database.close()
         embedded.stop(settings.data_path)

@@ -18,7 +18,7 @@ from rag_pipeline.chat import ChatModel, create_chat
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import DocumentError, RagError, SettingsError, SourceError
 from rag_pipeline.relational.search_opening import create_searcher
-from rag_pipeline.search import Filters, MetadataFilter, SearchResponse
+from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
@@ -59,8 +59,9 @@ class RagSystem:
     """A knowledge base: its settings, its database, its models.
 
     `project_dir` is the folder of rag.toml and `.rag/` (default: `RAG_HOME`, or the nearest upwards
-    from the current folder); further arguments replace single settings. Models load when they are
-    first used. Safe to use from several threads. Close it, or use it in a `with`.
+    from the current folder), and further arguments replace single settings; or it is the settings
+    themselves. Models load when they are first used. Safe to use from several threads. Close it, or
+    use it in a `with`.
 
     `principals` are those who search and ask (`["user:kim", "group:service"]`): they find what one
     of them may read. None: everything; where `security.enabled`, what `security.principals` may.
@@ -70,15 +71,18 @@ class RagSystem:
 
     def __init__(
         self,
-        project_dir: str | Path | None = None,
+        project_dir: str | Path | Settings | None = None,
         *,
         principals: Sequence[str] | None = None,
         **settings: Any,
     ) -> None:
-        folder = Path(project_dir) if project_dir is not None else None
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-        self.settings = Settings.load(folder, **settings)
+        if isinstance(project_dir, Settings):
+            self.settings = project_dir
+        else:
+            folder = Path(project_dir) if project_dir is not None else None
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+            self.settings = Settings.load(folder, **settings)
         database = Database.open(self.settings)
         self.database = database.for_readers(principals)
         # Who was not named, but restricted by the settings alone, may name others.
@@ -162,8 +166,8 @@ class RagSystem:
     ) -> SearchResponse:
         """Return the best chunks; `use_hybrid=False` searches by meaning alone.
 
-        `source_type` is the end of file names (`pdf`), `tags` any of the source's; `options` are
-        further arguments of `Searcher.search`.
+        `source_type` is the file name extension (`pdf`), `tags` any of the source's; `options` are
+        further fields of `SearchRequest`.
         """
         arguments = _search_arguments(use_hybrid, source_type, tags, filters, options)
         return self._searcher.search(query, limit=limit, **arguments)
@@ -201,6 +205,11 @@ class RagSystem:
         """Answer like `ask`, piece by piece; the stream's `answer` is the whole, at the end."""
         arguments = _search_arguments(use_hybrid, source_type, tags, filters, options)
         return self._answerer().stream(question, history=history, **arguments)
+
+    @property
+    def searcher(self) -> Searcher:
+        """What searches, for requests that are complete."""
+        return self._searcher
 
     def close(self) -> None:
         """Close the connections; an embedded Postgres runs on (`rag db stop` ends it)."""
@@ -274,7 +283,7 @@ def _search_arguments(
     filters: Filtered | None,
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments of `Searcher.search`."""
+    """Return the options of the `SearchRequest`."""
     arguments = dict(options)
     if not use_hybrid:
         if "weights" in arguments:

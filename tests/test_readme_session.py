@@ -20,6 +20,7 @@ from rag_pipeline.store.database import Database
 from tests.conftest import PROJECT_DIR, SAMPLES_DIR, fresh_database, make_settings
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+DOCUMENTS = ("README.md", "docs/dagster.md")
 BIN = Path(sys.executable).parent
 Session = dict[str, subprocess.CompletedProcess[str]]
 
@@ -35,7 +36,7 @@ def project(
 
 @pytest.fixture(scope="module")
 def session(project: Settings, tmp_path_factory: pytest.TempPathFactory) -> Session:
-    """Run every command of the README's console blocks, in order; return the results by command.
+    """Run every command of the console blocks, in order; return the results by command.
 
     `make` is left out: it would call the tests again, and the demonstration is these commands.
     """
@@ -50,8 +51,9 @@ def session(project: Settings, tmp_path_factory: pytest.TempPathFactory) -> Sess
         "DAGSTER_HOME": str(dagster_home),
         "COLUMNS": "200",
     }
-    readme = (PROJECT_DIR / "README.md").read_text(encoding="utf-8")
-    lines = [line for block in CONSOLE.findall(readme) for line in block.strip().splitlines()]
+    texts = [(PROJECT_DIR / name).read_text(encoding="utf-8") for name in DOCUMENTS]
+    blocks = [block for text in texts for block in CONSOLE.findall(text)]
+    lines = [line for block in blocks for line in block.strip().splitlines()]
     return {
         line: subprocess.run(
             shlex.split(line),

@@ -1,4 +1,4 @@
-"""Serving the tools: over standard input and output, or over HTTP behind the guard."""
+"""Serves the tools over standard input and output, or over HTTP behind the guard."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rag_pipeline.settings import Settings
 
 
 def serve_pipe(settings: Settings, principals: tuple[str, ...] | None) -> None:
-    """Serve one agent over standard input and output, until it hangs up.
+    """Serve one agent over standard input and output until it disconnects.
 
-    Nothing else is written to standard output: the SDK keeps it for itself while it serves.
+    Nothing else is written to standard output: the SDK reserves it while it serves.
     """
     readers = Readers(settings)
     server = create_server(settings, readers, Bearer(LOCAL, principals))
@@ -35,14 +35,14 @@ def serve_pipe(settings: Settings, principals: tuple[str, ...] | None) -> None:
 
 @contextmanager
 def http_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
-    """Lend the application of `rag mcp --http` for an address.
+    """Yield the application of `rag mcp --http` for an address.
 
-    Raises like `access_of`, and where the database is not to be had.
+    Raises like `access_of`, and if the database is unavailable.
     """
     access = access_of(settings, host)
     readers = Readers(settings)
     server = create_server(settings, readers, None)
-    # Without sessions: each request says by its token who asks. The guard checks hosts and origins.
+    # Stateless: each request's token identifies the sender. The guard checks hosts and origins.
     application = server.streamable_http_app(
         stateless_http=True,
         json_response=True,

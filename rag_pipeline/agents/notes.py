@@ -1,7 +1,7 @@
-"""Notes of agents, kept as documents: files of the source `notes`, synced like any other.
+"""Notes that agents save, kept as documents of the source `notes` and synced like any other.
 
-A folder for each bearer and its principals, who are the folder's readers: what an agent remembers
-is found by whoever may read what it reads.
+Each bearer with its principals has a folder of which these are the readers: a note is visible to
+everyone who may read what the agent reads.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from rag_pipeline.system import RagSystem
 from rag_pipeline.text import one_line
 
 MAX_NOTE = 20_000
-"""Characters of a note."""
+"""Maximum characters of a note."""
 MAX_TITLE = 200
 TAG = "notes"
 _LONGEST_NAME = 60
 
 
 class Notes:
-    """Keeps notes in the data folder of a project; `system` is the one that may write."""
+    """Keeps notes in a project's data folder; `system` has the unrestricted connection."""
 
     def __init__(self, system: RagSystem, security: SecuritySettings) -> None:
         self._system = system
         self._security = security
 
     def keep(self, title: str, text: str, bearer: Bearer) -> tuple[str, bool, str]:
-        """Write a note and embed it; return its file name, whether it is found now, and why not.
+        """Write a note and embed it; return its file name, whether it is searchable, and why not.
 
-        Raises `SourceError` where it cannot be written, `SettingsError` where nobody may read it.
+        Raises `SourceError` if it cannot be written, `SettingsError` if nobody could read it.
         """
         readers = self._security.named(bearer.principals)
         if readers is None:
             readers = (PUBLIC,)
         elif not readers:
             raise SettingsError(
-                "nobody would find the note: you read for no principal",
+                "nobody could find the note: you have no principals",
                 hint="give the token principals, or set security.principals",
             )
         folder = self._system.settings.data_path / "notes" / _folder(bearer.name, readers)
         name = f"{_stem(title)}-{uuid.uuid4().hex[:8]}.md"
         _write(folder / name, _markdown(title, text, bearer))
         try:
-            # Without waiting: a sync may take hours, and takes the note in once it is known.
+            # No waiting: a sync may take hours, and will include the note once its folder is known.
             with self._system.database.whole.sync_lock():
                 pass
         except SyncLockedError:
@@ -62,18 +62,18 @@ class Notes:
             root = replace(given_root(folder), tags=(TAG,), readers=readers)
             with self._system.database.whole.connection() as connection:
                 register_roots(connection, [root])
-            return name, False, "a sync is running; the next one takes the note in"
+            return name, False, "a sync is running; the next one includes the note"
         try:
             added = self._system.add_directory(folder, tags=[TAG], readers=readers)
         except DocumentError as error:
             return name, False, str(error)
         if name in added.failures:
             return name, False, added.failures[name]
-        return name, True, "it is found by search from now on"
+        return name, True, "it is searchable from now on"
 
 
 def _folder(name: str, readers: Iterable[str]) -> str:
-    """Return a folder's name: bearers of one name may be there for different principals."""
+    """Return a folder name; bearers with the same name may have different principals."""
     named = sorted(set(readers))
     if PUBLIC in named:
         return name
@@ -87,7 +87,7 @@ def _markdown(title: str, text: str, bearer: Bearer) -> str:
 
 
 def _stem(title: str) -> str:
-    """Return a title as the beginning of a file's name.
+    """Return a title as the beginning of a file name.
 
     >>> _stem("Oil filter: QF-1142/B!"), _stem("../..")
     ('oil-filter-qf-1142-b', 'note')

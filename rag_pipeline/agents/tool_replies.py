@@ -1,4 +1,4 @@
-"""What the tools give: text, and with each piece of it the citation that leads there."""
+"""What the tools return: text, each piece with the citation that leads to it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from rag_pipeline.serve.reply_models import Region, Reply
 
 
 class Citation(Reply):
-    """Where a text stands."""
+    """Where a text is in its document."""
 
     document: str = Field(description="Name of the file")
-    source_hash: str | None = Field(description="Names the document to other tools, beyond doubt")
-    page: int = Field(description="The one to look at")
+    source_hash: str | None = Field(
+        description="Identifies the document unambiguously to other tools"
+    )
+    page: int = Field(description="The page to look at")
     page_start: int
     page_end: int
     chunk_id: int
-    breadcrumb_trail: str = Field(description="Headings above it; names the section")
-    regions: list[Region] = Field(description="Boxes, in shares (0..1) of the page, from top left")
+    breadcrumb_trail: str = Field(description="The headings above it; identifies the section")
+    regions: list[Region] = Field(
+        description="Boxes in fractions (0..1) of the page, from the top left"
+    )
 
 
 class Found(BaseModel):
@@ -36,20 +40,22 @@ class SearchResults(BaseModel):
 
     results: list[Found]
     notes: list[str] = []
-    corrections: list[str] = Field(default=[], description="Words searched for in others' stead")
+    corrections: list[str] = Field(
+        default=[], description="Corrected words that were searched instead"
+    )
 
 
 class Answered(BaseModel):
-    """An answer; its markers, such as [c2], are those of the citations."""
+    """An answer; markers in its text such as [c2] refer to the citations."""
 
     text: str
     kind: str = Field(
-        description="chat: a model wrote it; extractive: sentences of the documents; "
+        description="chat: written by a model; extractive: sentences of the documents; "
         "computed: by SQL over a database"
     )
     status: str = Field(description="answered, not_found, refused or cut")
     citations: dict[str, Citation] = Field(description="By marker")
-    problems: list[str] = Field(default=[], description="Reasons for doubt")
+    problems: list[str] = Field(default=[], description="Reasons to doubt the answer")
     notes: list[str] = []
 
 
@@ -67,12 +73,12 @@ class Section(BaseModel):
     section: str
     passages: list[Passage]
     next_chunk_id: int | None = Field(
-        default=None, description="Read on with it where the section was cut"
+        default=None, description="Where to continue if the section was cut"
     )
 
 
 class Remembered(BaseModel):
-    """A note that was kept."""
+    """A saved note."""
 
     document: str
     is_searchable: bool
@@ -80,7 +86,7 @@ class Remembered(BaseModel):
 
 
 def search_results(reply: replies.SearchReply) -> SearchResults:
-    """Return the reply of a search as a tool gives it."""
+    """Return the reply of a search as the tool returns it."""
     return SearchResults(
         results=[
             Found(
@@ -98,7 +104,7 @@ def search_results(reply: replies.SearchReply) -> SearchResults:
 
 
 def answered(reply: replies.AnswerReply) -> Answered:
-    """Return an answer as a tool gives it."""
+    """Return an answer as the tool returns it."""
     return Answered(
         text=reply.text,
         kind=reply.kind,
@@ -110,7 +116,7 @@ def answered(reply: replies.AnswerReply) -> Answered:
 
 
 def section(reply: replies.SectionReply) -> Section:
-    """Return a section as a tool gives it."""
+    """Return a section as the tool returns it."""
     return Section(
         document=reply.document,
         section=reply.breadcrumb_trail,

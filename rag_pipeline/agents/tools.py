@@ -1,4 +1,4 @@
-"""The tools: search, ask, outline, read_section, sources, and where it is allowed remember."""
+"""The tools: search, ask, outline, read_section, sources and, where allowed, remember."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field
 from rag_pipeline.agents import tool_replies as replies
 from rag_pipeline.agents.notes import MAX_NOTE, MAX_TITLE, Notes
 from rag_pipeline.errors import RagError
+from rag_pipeline.search.search_request import Expansion
 from rag_pipeline.serve import request_models as requests
 from rag_pipeline.serve.access_tokens import Bearer
 from rag_pipeline.serve.knowledge import Knowledge
@@ -41,7 +42,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -> MCPServer[Any]:
-    """Return the server; `bearer` is who asks over standard input, None where requests say so."""
+    """Return the server. `bearer` is who asks over standard input; None if each request says."""
     server: MCPServer[Any] = MCPServer(
         "rag_pipeline",
         title="Technical documents",
@@ -54,7 +55,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
         if bearer is not None:
             return bearer
         request = context.request_context.request
-        assert request is not None  # over HTTP there is one, behind the guard
+        assert request is not None  # over HTTP the guard has set it
         asked: Bearer = request.state.bearer
         return asked
 
@@ -72,11 +73,11 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
         languages: Languages = [],  # noqa: B006
         first_page: PageNumber | None = None,
         last_page: PageNumber | None = None,
-        expand: requests.Expansion = "none",
+        expand: Expansion = "none",
     ) -> replies.SearchResults:
         """Find passages by words and by meaning, best first, each with its citation.
 
-        `expand` gives the whole section (parent) or the neighbours of each passage as well.
+        `expand` adds the whole section (parent) or the neighbours of each passage.
         """
         filters = requests.FiltersRequest(
             documents=documents,
@@ -85,7 +86,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
             first_page=first_page,
             last_page=last_page,
         )
-        asked = requests.SearchRequest(query=query, limit=limit, filters=filters, expand=expand)
+        asked = requests.SearchBody(query=query, limit=limit, filters=filters, expand=expand)
         return replies.search_results(knowledge(context).search(asked))
 
     @server.tool(annotations=_READS)
@@ -97,7 +98,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
         tags: Tags = [],  # noqa: B006
         languages: Languages = [],  # noqa: B006
     ) -> replies.Answered:
-        """Answer a question from the documents, every statement cited."""
+        """Answer a question from the documents, citing every statement."""
         filters = requests.FiltersRequest(documents=documents, tags=tags, languages=languages)
         asked = requests.AskRequest(question=question, filters=filters)
         return replies.answered(knowledge(context).ask(asked))
@@ -129,7 +130,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
         limit: Annotated[int, Field(ge=1, le=1000)] = 100,
         offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0,
     ) -> SourcesReply:
-        """List the documents there are, with pages, language, tags, and why some failed."""
+        """List the documents with pages, language, tags and, where one failed, the reason."""
         asked = requests.SourcesQuery(name=name, limit=limit, offset=offset)
         return knowledge(context).sources(asked)
 
@@ -146,11 +147,11 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
                 str, Field(min_length=1, max_length=MAX_NOTE), AfterValidator(clean_text)
             ],
         ) -> replies.Remembered:
-            """Keep a note as a document, found by whoever reads what you do.
+            """Save a note as a document that everyone with your read access can find.
 
-            At once, unless a sync is running: then after the next one.
+            Searchable at once, unless a sync is running: then after the next one.
             """
-            # The unrestricted connection writes; who may read the note, its readers say.
+            # The unrestricted connection writes; the note's readers decide who may read it.
             notes = Notes(readers.whole(), settings.security)
             document, is_searchable, note = notes.keep(title, text, asking(context))
             return replies.Remembered(document=document, is_searchable=is_searchable, note=note)
@@ -159,7 +160,7 @@ def create_server(settings: Settings, readers: Readers, bearer: Bearer | None) -
 
 
 def _explained(function: Call) -> Call:
-    """Turn errors of ours into what the agent may read: what is wrong, and the next step."""
+    """Turn our errors into text for the agent: what is wrong and what to do next."""
 
     @functools.wraps(function)
     def explained(*arguments: Any, **named: Any) -> Any:

@@ -22,7 +22,7 @@ from rag_pipeline.answering.prompt import (
 )
 from rag_pipeline.chat import ChatModel, ChatReply, ChatStream, Message
 from rag_pipeline.errors import RagError, SettingsError, StoreError
-from rag_pipeline.search import Searcher, SearchResponse
+from rag_pipeline.search import Searcher, SearchRequest, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.usage_table import record_query
@@ -64,7 +64,7 @@ class Answerer:
         self._databases: Databases | None = getattr(searcher, "databases", None)
 
     def ask(self, question: str, *, history: Sequence[Turn] = (), **search: Any) -> Answer:
-        """Answer a question; `search` are arguments of `Searcher.search` (weights, filters).
+        """Answer a question; `search` are options of `SearchRequest` (weights, filters).
 
         Raises `ProviderError` where the chat model refuses every question, `ChatError` where it
         gave no whole answer to this one.
@@ -97,7 +97,12 @@ class Answerer:
         try:
             query, used, notes = self._query(question, turns)
             start = time.perf_counter()
-            if self._databases and _is_unfiltered(search):
+            own = self._settings.answering
+            # Twice as many as are read: some may be too long for what is left of the budget.
+            request = SearchRequest(query, limit=2 * own.max_chunks, selection=own.selection)
+            request = SearchRequest.of(request, **search)
+            # A question limited to some documents is not computed.
+            if self._databases and request.filters.is_empty:
                 computed = compute(self._databases, query, self._chat)
                 if computed is not None:
                     yield computed.text
@@ -106,10 +111,7 @@ class Answerer:
                     return replace(
                         computed, question=question, query=query, notes=own_notes, seconds=seconds
                     )
-            own = self._settings.answering
-            # Twice as many as are read: some may be too long for what is left of the budget.
-            options = {"limit": 2 * own.max_chunks, "selection": own.selection, **search}
-            response = self._searcher.search(query, **options)
+            response = self._searcher.search(request)
             response.notes.extend(notes)
             return (
                 yield from self._answer_from(question, turns, response, used, streamed=streamed)
@@ -234,12 +236,6 @@ def _shown(stream: ChatStream, question: str) -> Iterator[str]:
     if held is not None and held.strip():
         rest = held.strip().removeprefix(NOT_IN_DOCUMENTS).strip(" \n.:*`\"'")
         yield rest or not_found_text(question) if NOT_IN_DOCUMENTS in held else held
-
-
-def _is_unfiltered(search: Mapping[str, Any]) -> bool:
-    """Whether the whole knowledge base is asked: what is limited to documents is not computed."""
-    filters = search.get("filters")
-    return filters is None or filters.is_empty
 
 
 def _message(turn: Turn) -> Message:

@@ -8,14 +8,18 @@ import typer
 
 from rag_pipeline.cli.application import (
     AsOption,
+    BeforeOption,
     DocumentOption,
     JsonOption,
     LanguageOption,
+    PagesOption,
+    SinceOption,
     SourceTypeOption,
     SpaceOption,
     TagOption,
     WhereOption,
     app,
+    make_filters,
     open_readers,
 )
 
@@ -24,22 +28,26 @@ from rag_pipeline.cli.application import (
 def ask(
     question: Annotated[str, typer.Argument(help="A question in any language of the documents.")],
     extractive: Annotated[
-        bool, typer.Option("--extractive", help="Quote the documents, also with a chat model set.")
+        bool,
+        typer.Option("--extractive", help="Quote the documents even with a chat model."),
     ] = False,
     space: SpaceOption = None,
     source_type: SourceTypeOption = None,
     tag: TagOption = None,
     document: DocumentOption = None,
     language: LanguageOption = None,
+    pages: PagesOption = None,
+    since: SinceOption = None,
+    before: BeforeOption = None,
     where: WhereOption = None,
     principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer from the documents, every statement cited to page, box and chunk.
+    """Answer from the documents, citing page, box and chunk for every statement.
 
-    With a chat model ([chat] in rag.toml) the answer is written, and its citations are checked;
-    without one, sentences of the documents are quoted word for word. Questions for numbers over a
-    relational source are computed by SQL, which is shown.
+    With a chat model (section chat of rag.toml) the answer is written and its citations are
+    checked; without one, sentences of the documents are quoted word for word. Questions for
+    numbers from a relational source are computed by SQL, which is shown.
 
     Example: rag ask "How do I replace the oil filter?"
     """
@@ -48,15 +56,8 @@ def ask(
     from rag_pipeline.console import answer_output as answers
     from rag_pipeline.console import output as console
     from rag_pipeline.relational.search_opening import create_searcher
-    from rag_pipeline.search import Filters, MetadataFilter
 
-    filters = Filters(
-        source_types=source_type or (),
-        tags=tag or (),
-        documents=document or (),
-        languages=language or (),
-        metadata=[MetadataFilter.parse(condition) for condition in where or ()],
-    )
+    filters = make_filters(source_type, tag, document, language, pages, since, before, where)
     with open_readers(principals) as (settings, database):
         chat = None if extractive else create_chat(settings.chat)
         searcher = create_searcher(database, settings, space=space)

@@ -11,7 +11,7 @@ from rag_pipeline.answering import extract_answer
 from rag_pipeline.console.answer_output import print_answer
 from rag_pipeline.console.output import out, print_search
 from rag_pipeline.errors import SourceError
-from rag_pipeline.search import Searcher
+from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import SourceRoot
@@ -45,7 +45,7 @@ def run_demo(
         sync(settings, database, [given_root(samples)], False)
     except typer.Exit:
         out.print("[yellow]some documents failed; the demonstration goes on with the others[/]")
-    searcher = Searcher(database, settings)
+    searcher = create_searcher(database, settings)
     for query in (ENGLISH_QUERY, KOREAN_QUERY):
         out.rule(f'[bold]rag search "{query}"', align="left")
         print_search(searcher.search(query, limit=3), explain=False)

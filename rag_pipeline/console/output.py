@@ -65,6 +65,7 @@ err = Terminal(stderr=True)
 
 SNIPPET_CHARACTERS = 280
 _STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONG_VALUE = re.compile(r"('[^']{80})[^']{80,}(')")
 _TABLE_RULE = re.compile(r"\|[-:| ]{3,}\|")
 STAGE_TITLES = {
     "document_blocks": "parse",
@@ -297,10 +298,11 @@ def counted(number: int, noun: str) -> str:
 
 
 def print_statements(statements: Sequence[Statement]) -> None:
-    """Print SQL that can be pasted into psql once its `:names` are set."""
+    """Print SQL that can be pasted into psql; long values are cut, `--json` has them whole."""
     for statement in statements:
-        out.print(f"-- {statement.purpose}", markup=False)
-        out.print(statement.sql + "\n", markup=False)
+        heading = ": ".join(filter(None, (statement.name, statement.comment)))
+        out.print(f"-- {heading}".rstrip(), markup=False)
+        out.print(_LONG_VALUE.sub(r"\1…\2", statement.sql) + "\n", markup=False)
 
 
 def pages(place: Any) -> str:

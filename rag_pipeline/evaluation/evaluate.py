@@ -22,6 +22,7 @@ from rag_pipeline.evaluation.ranking_measures import (
     percentiles,
 )
 from rag_pipeline.evaluation.variants import Variant
+from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.search import Searcher, SearchResponse
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
@@ -90,7 +91,7 @@ def evaluate(
     database = database.for_readers(principals)
     found: list[Evaluation] = []
     for variant in variants:
-        searcher = Searcher(database, variant.settings, space=variant.space)
+        searcher = create_searcher(database, variant.settings, space=variant.space)
         chat = create_chat(variant.settings.chat) if answers else None
         searcher.search(questions[0].text, limit=DEPTH)
         asked = []

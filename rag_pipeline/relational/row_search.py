@@ -22,7 +22,15 @@ from rag_pipeline.relational.narrowing import NamedRows
 from rag_pipeline.relational.rows.row_views import key_text, shown
 from rag_pipeline.relational.schema.connecting import reading
 from rag_pipeline.relational.schema.table_schema import TableInfo, is_readable
-from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchResponse, SearchResult
+from rag_pipeline.search import (
+    MetadataFilter,
+    Searcher,
+    SearchRequest,
+    SearchResponse,
+    SearchResult,
+)
+from rag_pipeline.search.asked_query import AskedQuery
+from rag_pipeline.search.search_run import SearchRun
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 
@@ -43,7 +51,6 @@ class RowSearcher(Searcher):
         databases: Databases | None = None,
     ) -> None:
         super().__init__(database, settings, space=space, embedder=embedder)
-        self._limit = settings.search.limit
         every = databases or Databases(settings.relational)
         self.databases = every.readable_from(self._database)
 
@@ -54,67 +61,38 @@ class RowSearcher(Searcher):
         other.databases = self.databases.readable_from(database.for_readers())
         return other
 
-    def search(self, query: str, **options: Any) -> SearchResponse:
-        """Search like `Searcher.search`, rows that the question names first."""
+    def _answer(self, request: SearchRequest, asked: AskedQuery) -> SearchResponse:
+        """Search like `Searcher`, but put the rows that the question names first."""
         if not self.databases:
-            return super().search(query, **options)
+            return super()._answer(request, asked)
         start = time.perf_counter()
-        notes: list[str] = []
+        notes = list(asked.notes)
         databases = self.databases.reachable(notes)
-        named = [(one, rows) for one in databases for rows in _named(one, query, notes)]
+        named = [(one, rows) for one in databases for rows in _named(one, asked.text, notes)]
         seconds = {"rows": time.perf_counter() - start}
-        limit = options.get("limit") or self._limit
-        first: list[SearchResult] = []
-        feedback: dict[str, None] = {}
-        for database, rows in named:
-            if len(first) < limit:
-                among = self._among(database, rows, query, limit, options)
-                first += among.results
-                feedback |= dict.fromkeys(among.feedback)
+        scopes = [_chunks_of(database, rows) for database, rows in named]
         if len(named) == 1 and len(named[0][1].keys) == 1:
-            among = self._among(*named[0], query, limit, options, "parent.")
-            first += among.results
-            feedback |= dict.fromkeys(among.feedback)
-        everywhere = super().search(query, **options)
-        found = {one.chunk_id: one for one in (*first, *everywhere.results)}
-        results = self._enriched(databases, list(found.values())[:limit], notes)
-        return replace(
-            everywhere,
-            results=results,
-            seconds={**everywhere.seconds, **seconds},
-            notes=[*(note for note in everywhere.notes if not first), *notes],
-            feedback=list(dict.fromkeys([*feedback, *everywhere.feedback])),
+            scopes.append(_chunks_of(*named[0], prefix="parent."))
+        everywhere = self._run(request, asked)
+        runs: list[SearchRun] = []
+        found = 0
+        for conditions in scopes:
+            if found < everywhere.settings.limit:
+                runs.append(self._run(_within(request, conditions), asked))
+                found += len(runs[-1].results)
+        runs.append(everywhere)
+        results = self._enriched(databases, self._chosen(runs, notes), notes)
+        if not results:
+            notes.append(self._why_nothing(everywhere))
+        feedback = dict.fromkeys(word for run in runs for word in run.feedback.words)
+        return SearchResponse(
+            request.query,
+            results,
+            {**everywhere.seconds, **seconds},
+            notes,
+            everywhere.text.corrections,
+            list(feedback),
         )
-
-    def _among(
-        self,
-        database: SourceDatabase,
-        rows: NamedRows,
-        query: str,
-        limit: int,
-        options: dict[str, Any],
-        prefix: str = "",
-    ) -> SearchResponse:
-        """Search the chunks of some rows; with the prefix `parent.`, those of their children."""
-        conditions = [
-            MetadataFilter("relational", tuple(database.roots[rows.table])),
-            MetadataFilter(f"{prefix}table", (rows.table,)),
-        ]
-        if rows.keys:
-            conditions.append(MetadataFilter(f"{prefix}key", rows.keys))
-        conditions += [MetadataFilter(f"values.{name}", v) for name, v in rows.values.items()]
-        return self._within(query, limit, options, conditions)
-
-    def _within(
-        self,
-        query: str,
-        limit: int,
-        options: dict[str, Any],
-        conditions: Sequence[MetadataFilter],
-    ) -> SearchResponse:
-        given = options.get("filters") or Filters()
-        filters = replace(given, metadata=(*given.metadata, *conditions))
-        return super().search(query, **{**options, "limit": limit, "filters": filters})
 
     def _enriched(
         self, databases: Sequence[SourceDatabase], results: list[SearchResult], notes: list[str]
@@ -143,6 +121,25 @@ class RowSearcher(Searcher):
             else:
                 enriched.append(result)
         return enriched
+
+
+def _chunks_of(
+    database: SourceDatabase, rows: NamedRows, prefix: str = ""
+) -> tuple[MetadataFilter, ...]:
+    """Return the conditions on chunks of some rows; the prefix `parent.` means their children's."""
+    conditions = [
+        MetadataFilter("relational", tuple(database.roots[rows.table])),
+        MetadataFilter(f"{prefix}table", (rows.table,)),
+    ]
+    if rows.keys:
+        conditions.append(MetadataFilter(f"{prefix}key", rows.keys))
+    conditions += [MetadataFilter(f"values.{name}", v) for name, v in rows.values.items()]
+    return tuple(conditions)
+
+
+def _within(request: SearchRequest, conditions: tuple[MetadataFilter, ...]) -> SearchRequest:
+    filters = request.filters
+    return replace(request, filters=replace(filters, metadata=(*filters.metadata, *conditions)))
 
 
 def _named(database: SourceDatabase, query: str, notes: list[str]) -> list[NamedRows]:

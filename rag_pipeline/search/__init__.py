@@ -3,6 +3,7 @@
 from rag_pipeline.search.filters import Filters, MetadataFilter
 from rag_pipeline.search.legs.corrections import Correction
 from rag_pipeline.search.ranking.fusion import ScoreDetail
+from rag_pipeline.search.search_request import SearchRequest
 from rag_pipeline.search.search_results import SearchResponse, SearchResult
 from rag_pipeline.search.searcher import Searcher
 
@@ -11,6 +12,7 @@ __all__ = [
     "Filters",
     "MetadataFilter",
     "ScoreDetail",
+    "SearchRequest",
     "SearchResponse",
     "SearchResult",
     "Searcher",

@@ -77,31 +77,36 @@ class SearchResponse:
     """Words of the best results that were searched for, too, as the query's own found little."""
 
 
-def to_result(hit: FusedHit, row: tuple[Any, ...]) -> SearchResult:
-    """Return the result of a hit; `row` is one of the statement `found_chunks`."""
-    (_, source_hash, uri, title, _, chunk_index, kind, trail, content, page_start, page_end) = row[
-        :11
-    ]
-    regions, language, metadata, parent_index, tags, updated_at = row[11:]
+@dataclass(frozen=True)
+class FoundChunk:
+    """A row of the statement `found_chunks`."""
+
+    chunk_id: int
+    source_hash: str
+    uri: str
+    title: str | None
+    chunk_index: int
+    kind: str
+    breadcrumb_trail: str
+    content: str
+    page_start: int
+    page_end: int
+    regions: list[dict[str, float]]
+    language: str
+    metadata: dict[str, Any]
+    parent_index: int | None
+    tags: list[str]
+    updated_at: datetime
+
+
+def to_result(hit: FusedHit, row: FoundChunk) -> SearchResult:
+    """Return the result of a hit; `row` is its chunk."""
     return SearchResult(
         chunk_id=hit.chunk_id,
         score=hit.score,
         text_score=hit.raw_scores.get("text"),
         vector_score=hit.raw_scores.get("vector"),
         details=hit.details,
-        source_hash=source_hash,
-        source_path=uri,
-        title=title,
-        chunk_index=chunk_index,
-        kind=kind,
-        breadcrumb_trail=trail,
-        content=content,
-        page_start=page_start,
-        page_end=page_end,
-        regions=regions,
-        language=language,
-        metadata=metadata,
-        parent_index=parent_index,
-        tags=tags,
-        updated_at=updated_at,
+        source_path=row.uri,
+        **{name: value for name, value in vars(row).items() if name not in ("chunk_id", "uri")},
     )

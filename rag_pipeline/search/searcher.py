@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rag_pipeline.embedding import Embedder
+from rag_pipeline.search.asked_query import AskedQuery
 from rag_pipeline.search.filters import EVERYTHING, Filters, Scope, resolve
 from rag_pipeline.search.legs.feedback_leg import (
     FEEDBACK_RESULTS,
-    FeedbackFound,
     fading,
     feedback_leg,
 )
-from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound, text_leg
+from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, text_leg
 from rag_pipeline.search.legs.vector_leg import vector_leg
 from rag_pipeline.search.ranking.fusion import FusedHit, LegHit, fuse
 from rag_pipeline.search.ranking.relevance import relevance
@@ -27,46 +28,30 @@ from rag_pipeline.search.ranking.reranker import rerank
 from rag_pipeline.search.ranking.result_context import expand as expand_results
 from rag_pipeline.search.ranking.result_pages import ranked_pages
 from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
-from rag_pipeline.search.search_results import SearchResponse, SearchResult, to_result
+from rag_pipeline.search.search_request import SearchRequest
+from rag_pipeline.search.search_results import (
+    FoundChunk,
+    SearchResponse,
+    SearchResult,
+    to_result,
+)
+from rag_pipeline.search.search_run import SearchRun
 from rag_pipeline.search.search_space import SpaceEmbedders, space_to_search
-from rag_pipeline.search.sql_statements import Statement, search_statements
-from rag_pipeline.search.visibility import visible_chunks
+from rag_pipeline.search.sql_statements import RecordedDatabase, Statement
+from rag_pipeline.search.visibility import posting_buckets, visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.embeddings import EmbeddingSpace
-from rag_pipeline.store.named_queries import queries
-from rag_pipeline.text import clean_text, one_line
+from rag_pipeline.store.named_queries import queries, records
 
-MAX_QUERY_CHARACTERS = 8_000
-"""A longer query is cut here, and the response says so."""
 _POOL = 4
 """Results looked at for each one returned, where some are left out for being alike or weak."""
-
-
-@dataclass
-class _Run:
-    """What one search is asked for, and what is learnt on the way."""
-
-    query: str
-    weights: Mapping[str, float]
-    limit: int
-    candidates: int
-    settings: SearchSettings
-    scope: Scope
-    seconds: dict[str, float]
-    text: TextFound = field(default_factory=TextFound)
-    feedback: FeedbackFound = field(default_factory=FeedbackFound)
-    space: EmbeddingSpace | None = None
-    embedding: np.ndarray[Any, np.dtype[np.float32]] | None = None
-    similarities: dict[int, float] = field(default_factory=dict)
-    """Cosines of results that no leg but feedback found, for their relevance."""
 
 
 class Searcher:
     """Searches one database, by words and in one embedding space.
 
     `space` names the space, by default whichever is active at the time of the search. `embedder`
-    is used for its own space, where the caller has one at hand. `principals` are those who search;
+    is used for its own space, if the caller has one at hand. `principals` are those who search;
     see `Database.for_readers`.
     """
 
@@ -85,7 +70,7 @@ class Searcher:
         self._embedders = SpaceEmbedders(settings, embedder)
 
     def reading_from(self, database: Database) -> Searcher:
-        """Return a searcher of the same models over a database as others see it."""
+        """Return a searcher with the same models over a database as others see it."""
         other = copy(self)
         other._database = database.for_readers()
         return other
@@ -96,89 +81,101 @@ class Searcher:
         with self._database.connection() as connection:
             return self._embedders.of(space_to_search(connection, self._space_name))
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        weights: Mapping[str, float] | None = None,
-        filters: Filters | None = None,
-        relevance_threshold: float | None = None,
-        selection: Literal["top_k", "mmr"] | None = None,
-        mmr_lambda: float | None = None,
-        duplicate_similarity: float | None = None,
-        expand: Literal["none", "parent", "neighbours"] | None = None,
-    ) -> SearchResponse:
-        """Return the `limit` best chunks. No query is an error; an empty one finds nothing.
+    def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
+        """Return the best chunks for a request, or for a query with options of `SearchRequest`.
 
-        `weights` are those of the legs `text` and `vector`; a leg of weight 0 does not run. What is
-        not given is as the settings have it. Where nothing is found, the notes say why.
+        No query is an error; an empty one finds nothing. If nothing is found, the notes say why.
         """
-        notes: list[str] = []
-        cleaned = one_line(clean_text(query))
-        if len(cleaned) > MAX_QUERY_CHARACTERS:
-            notes.append(f"the query was cut after {MAX_QUERY_CHARACTERS} characters")
-            cleaned = cleaned[:MAX_QUERY_CHARACTERS]
-        if not cleaned:
-            return SearchResponse(query, [], notes=["the query is empty"])
-        given = {
-            "relevance_threshold": relevance_threshold,
-            "selection": selection,
-            "mmr_lambda": mmr_lambda,
-            "duplicate_similarity": duplicate_similarity,
-            "expand": expand,
-        }
-        settings = self._settings.model_copy(
-            update={name: value for name, value in given.items() if value is not None}
+        request = SearchRequest.of(query, **options)
+        asked = AskedQuery.of(request.query)
+        if not asked.text:
+            return SearchResponse(request.query, [], notes=["the query is empty"])
+        return self._answer(request, asked)
+
+    def statements(self, query: str | SearchRequest, **options: Any) -> list[Statement]:
+        """Run a search and return the statements that it sent, in the order they were sent."""
+        other = copy(self)
+        other._database = recorded = RecordedDatabase(self._database)
+        other.search(query, **options)
+        return recorded.statements
+
+    def _answer(self, request: SearchRequest, asked: AskedQuery) -> SearchResponse:
+        """Search; the query is not empty."""
+        run = self._run(request, asked)
+        notes = list(asked.notes)
+        results = self._chosen([run], notes)
+        if run.repetitions:
+            notes.append(f"{run.repetitions} results that repeat better ones were left out")
+        if not results:
+            notes.append(self._why_nothing(run))
+        return SearchResponse(
+            request.query, results, run.seconds, notes, run.text.corrections, run.feedback.words
         )
+
+    def _run(self, request: SearchRequest, asked: AskedQuery) -> SearchRun:
+        """Find the candidates of a request."""
+        weights = request.weights or self._settings.weights.model_dump()
         seconds: dict[str, float] = {}
-        limit = limit or settings.limit
-        run = _Run(
-            query=cleaned,
-            weights=dict(weights) if weights is not None else settings.weights.model_dump(),
-            limit=limit,
-            candidates=max(limit, settings.candidates),
-            settings=settings,
-            scope=self._scope(filters, seconds),
+        run = SearchRun(
+            asked=asked,
+            weights=dict(weights),
+            settings=request.settings(self._settings),
+            scope=self._scope(request.filters, seconds),
             seconds=seconds,
         )
-        results = [] if run.scope.is_nothing else self._results(run, notes)
-        if not results and not notes:
-            notes.append(self._why_nothing(run.scope))
-        return SearchResponse(
-            query, results, seconds, notes, run.text.corrections, run.feedback.words
+        if run.scope.is_nothing:
+            return run
+        legs = self._run_legs(run)
+        start = time.perf_counter()
+        fused = self._with_feedback(run, legs, _fused(legs, run.weights, run.settings))
+        fetched = self._fetch(fused[: run.pool_size], run)
+        least = run.settings.relevance_threshold
+        results = [one for one in fetched if one.relevance >= least] if least else fetched
+        run.weak = len(fetched) - len(results)
+        run.results, run.repetitions = without_duplicates(
+            results, run.settings.duplicate_similarity
         )
+        feedback = run.seconds.get("feedback", 0.0)
+        run.seconds["fuse"] = time.perf_counter() - start - feedback
+        return run
 
-    def statements(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        weights: Mapping[str, float] | None = None,
-        filters: Filters | None = None,
-    ) -> list[Statement]:
-        """Return the statements that a search sends, with their parameters, without running them.
+    def _chosen(self, runs: Sequence[SearchRun], notes: list[str]) -> list[SearchResult]:
+        """Choose the results of one or more runs; those of an earlier run come first.
 
-        The space and the corpus' languages are read, nothing else; what a statement takes from the
-        one before it stays a named parameter.
+        The reranker is asked once for all of them.
         """
-        used = dict(weights) if weights is not None else self._settings.weights.model_dump()
-        limit = limit or self._settings.limit
-        with self._database.connection() as connection:
-            space = space_to_search(connection, self._space_name) if used.get("vector") else None
-            return search_statements(
-                connection,
-                one_line(clean_text(query))[:MAX_QUERY_CHARACTERS],
-                max(limit, self._settings.candidates),
-                space=space,
-                by_text=bool(used.get("text")),
-                by_name=bool(self._settings.clauses.file_name),
-                by_feedback=bool(space and used.get("text") and self._settings.feedback),
-                filters=filters or Filters(),
+        settings, asked = runs[0].settings, runs[0].asked
+        owners: dict[int, SearchRun] = {}
+        for run in runs:
+            owners.update({one.chunk_id: run for one in run.results if one.chunk_id not in owners})
+        groups = [[one for one in run.results if owners[one.chunk_id] is run] for run in runs]
+        if settings.reranker.url is not None:
+            flat = list(itertools.chain(*groups))
+            reranked, failure = rerank(asked.text, flat, settings.reranker)
+            notes += [failure] if failure else []
+            groups = [[one for one in reranked if owners[one.chunk_id] is run] for run in runs]
+        if settings.selection == "mmr":
+            vectors = self._vectors([one.chunk_id for one in itertools.chain(*groups)])
+            groups = [
+                maximal_marginal_relevance(group, vectors, settings.limit, settings.mmr_lambda)
+                for group in groups
+            ]
+        results = [
+            replace(
+                one,
+                pages=ranked_pages(
+                    one.content, one.regions, one.language, owners[one.chunk_id].text.factors
+                ),
             )
+            for one in itertools.islice(itertools.chain(*groups), settings.limit)
+        ]
+        if settings.expand != "none":
+            with self._database.connection() as connection:
+                results = expand_results(connection, results, settings.expand)
+        return results
 
-    def _scope(self, filters: Filters | None, seconds: dict[str, float]) -> Scope:
-        if filters is None or filters.is_empty:
+    def _scope(self, filters: Filters, seconds: dict[str, float]) -> Scope:
+        if filters.is_empty:
             return EVERYTHING
         start = time.perf_counter()
         with self._database.connection() as connection:
@@ -187,64 +184,20 @@ class Searcher:
         seconds["filter"] = time.perf_counter() - start
         return scope
 
-    def _results(self, run: _Run, notes: list[str]) -> list[SearchResult]:
-        legs = self._run_legs(run)
-        start = time.perf_counter()
-        settings = run.settings
-        fused = self._with_feedback(run, legs, _fused(legs, run.weights, settings))
-        results = self._fetch(fused[: self._pool_size(run)], run)
-        if results and settings.relevance_threshold > 0:
-            results = [one for one in results if one.relevance >= settings.relevance_threshold]
-            if not results:
-                notes.append(
-                    f"nothing of relevance {settings.relevance_threshold:g} or more was found"
-                )
-        results, repetitions = without_duplicates(results, settings.duplicate_similarity)
-        if settings.reranker.url is not None:
-            results, failure = rerank(run.query, results, settings.reranker)
-            notes += [failure] if failure else []
-        if settings.selection == "mmr":
-            vectors = self._vectors([one.chunk_id for one in results])
-            results = maximal_marginal_relevance(results, vectors, run.limit, settings.mmr_lambda)
-        results = [
-            replace(
-                one, pages=ranked_pages(one.content, one.regions, one.language, run.text.factors)
-            )
-            for one in results[: run.limit]
-        ]
-        if repetitions:
-            notes.append(f"{repetitions} results that repeat better ones were left out")
-        if settings.expand != "none":
-            with self._database.connection() as connection:
-                results = expand_results(connection, results, settings.expand)
-        feedback = run.seconds.get("feedback", 0.0)
-        run.seconds["fuse"] = time.perf_counter() - start - feedback
-        return results
-
-    def _pool_size(self, run: _Run) -> int:
-        settings = run.settings
-        size = run.limit
-        if (
-            settings.selection == "mmr"
-            or settings.duplicate_similarity < 1
-            or settings.relevance_threshold > 0
-        ):
-            size = _POOL * run.limit
-        if settings.reranker.url is not None:
-            size = max(size, settings.reranker.candidates)
-        return size
-
-    def _why_nothing(self, scope: Scope) -> str:
-        if scope.is_nothing:
+    def _why_nothing(self, run: SearchRun) -> str:
+        if run.scope.is_nothing:
             return "no chunk passes the filters"
+        if run.weak:
+            least = run.settings.relevance_threshold
+            return f"nothing of relevance {least:g} or more was found"
         with self._database.connection() as connection:
-            if not any(row[1] for row in queries.posting_buckets(connection)):
+            if not any(one.chunk_count for one in posting_buckets(connection)):
                 if self._database.principals is not None:
                     return "nothing is open to these principals, or to nobody where none are named"
                 return "the knowledge base is empty: run `rag sync FOLDER`"
         return "nothing was found"
 
-    def _run_legs(self, run: _Run) -> dict[str, list[LegHit]]:
+    def _run_legs(self, run: SearchRun) -> dict[str, list[LegHit]]:
         """Run the legs that have a weight at the same time, each on its own connection."""
         runners = {"text": self._text, "vector": self._vector}
         wanted = [name for name in runners if run.weights.get(name, 0.0) > 0]
@@ -254,12 +207,12 @@ class Searcher:
             futures = {name: threads.submit(runners[name], run) for name in wanted}
             return {name: future.result() for name, future in futures.items()}
 
-    def _text(self, run: _Run) -> list[LegHit]:
+    def _text(self, run: SearchRun) -> list[LegHit]:
         start = time.perf_counter()
         with self._database.connection() as connection:
             run.text = text_leg(
                 connection,
-                run.query,
+                run.asked.text,
                 run.candidates,
                 clauses=run.settings.clauses,
                 scope=run.scope,
@@ -268,7 +221,7 @@ class Searcher:
         return run.text.hits
 
     def _with_feedback(
-        self, run: _Run, legs: Mapping[str, list[LegHit]], fused: list[FusedHit]
+        self, run: SearchRun, legs: Mapping[str, list[LegHit]], fused: list[FusedHit]
     ) -> list[FusedHit]:
         """Return the hits, fused anew with words of the best where the query's own say little."""
         weight = run.weights.get("text", 0.0) * run.settings.feedback
@@ -284,11 +237,11 @@ class Searcher:
             legs = {**legs, "feedback": run.feedback.hits}
             weights = {**run.weights, "feedback": weight * share}
             fused = _fused(legs, weights, run.settings)
-            self._compare(run, fused[: self._pool_size(run)])
+            self._compare(run, fused[: run.pool_size])
         run.seconds["feedback"] = time.perf_counter() - start
         return fused
 
-    def _compare(self, run: _Run, hits: Sequence[FusedHit]) -> None:
+    def _compare(self, run: SearchRun, hits: Sequence[FusedHit]) -> None:
         """Read the cosines of hits that neither leg found: their relevance is unknown else."""
         unknown = [hit.chunk_id for hit in hits if hit.raw_scores.keys() == {"feedback"}]
         if run.space is None or run.embedding is None or not unknown:
@@ -298,7 +251,7 @@ class Searcher:
             nearest = vector_leg(connection, run.space, run.embedding, len(unknown), scope)
         run.similarities = {hit.chunk_id: hit.raw_score for hit in nearest}
 
-    def _vector(self, run: _Run) -> list[LegHit]:
+    def _vector(self, run: SearchRun) -> list[LegHit]:
         visible = None
         with self._database.connection() as connection:
             space = space_to_search(connection, self._space_name)
@@ -308,7 +261,7 @@ class Searcher:
             return []
         embedder = self._embedders.of(space)
         start = time.perf_counter()
-        embedding = embedder.embed_query(run.query)
+        embedding = run.asked.vector(embedder)
         run.space, run.embedding = space, embedding
         embedded = time.perf_counter()
         with self._database.connection() as connection:
@@ -317,13 +270,18 @@ class Searcher:
         run.seconds["vector"] = time.perf_counter() - embedded
         return hits
 
-    def _fetch(self, fused: list[FusedHit], run: _Run) -> list[SearchResult]:
+    def _fetch(self, fused: list[FusedHit], run: SearchRun) -> list[SearchResult]:
         """Read all chunks in one round trip, in the fused order."""
         if not fused:
             return []
         with self._database.connection() as connection:
-            rows = queries.found_chunks(connection, chunk_ids=[hit.chunk_id for hit in fused])
-            by_id = {row[0]: row for row in rows}
+            rows = records(
+                connection,
+                FoundChunk,
+                queries.found_chunks,
+                chunk_ids=[hit.chunk_id for hit in fused],
+            )
+            by_id = {row.chunk_id: row for row in rows}
         # A chunk may have been replaced since its leg found it.
         found = [to_result(hit, by_id[hit.chunk_id]) for hit in fused if hit.chunk_id in by_id]
         return [

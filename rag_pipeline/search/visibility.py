@@ -1,4 +1,4 @@
-"""How much of the store a reader sees, and how the vectors of that are best searched."""
+"""How much of the store a reader sees, and how best to search the vectors of that part."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from psycopg.rows import TupleRow
 
 from rag_pipeline.search.filters import SELECTIVE
 from rag_pipeline.search.legs.postings import BUCKET_BITS
-from rag_pipeline.store.named_queries import queries
+from rag_pipeline.store.named_queries import queries, records
 
 COMPARISONS_A_STEP = 3
-"""Vectors that can be compared in order while the index yields one more row, about: measured 2.4 µs
-and 8 µs with 384 dimensions."""
+"""Approximate number of vectors compared in the time in which the index yields one more row
+(measured 2.4 µs and 8 µs with 384 dimensions)."""
 
 
 @dataclass(frozen=True)
 class Visible:
-    """The ids that a reader's chunks lie among, as ranges with their ends included."""
+    """The inclusive ranges of ids that contain a reader's chunks."""
 
     chunk_count: int
     stored_count: int
-    """Chunks of the whole store, as the planner estimates them; 0 where it does not know."""
+    """Chunks of the whole store as estimated by the planner; 0 if unknown."""
     firsts: list[int]
     lasts: list[int]
 
     def is_few(self, limit: int) -> bool:
-        """Tell whether comparing all of them costs less than an index that skips the others.
+        """Return whether comparing all of them costs less than an index that skips the others.
 
         The index yields `limit` visible rows after about limit × stored / visible rows.
         """
@@ -39,17 +39,33 @@ class Visible:
         return self.chunk_count <= COMPARISONS_A_STEP * steps
 
 
+@dataclass(frozen=True)
+class PostingBucket:
+    """A row of the statement `posting_buckets`: chunk ids that share an upper part."""
+
+    bucket: int
+    chunk_count: int
+    lexeme_total: int
+    dead_count: int
+    """Chunks that are gone, but whose postings are still there."""
+
+
+def posting_buckets(connection: Connection[TupleRow]) -> list[PostingBucket]:
+    """Return the buckets that the connection may see, in order."""
+    return records(connection, PostingBucket, queries.posting_buckets)
+
+
 def visible_chunks(connection: Connection[TupleRow]) -> Visible:
     """Look up what a reader's connection shows."""
-    rows = [row[:2] for row in queries.posting_buckets(connection)]
+    buckets = posting_buckets(connection)
     ranges: list[tuple[int, int]] = []
-    for bucket, _ in rows:
-        first, last = bucket << BUCKET_BITS, ((bucket + 1) << BUCKET_BITS) - 1
+    for one in buckets:
+        first, last = one.bucket << BUCKET_BITS, ((one.bucket + 1) << BUCKET_BITS) - 1
         if ranges and ranges[-1][1] + 1 == first:
             first = ranges.pop()[0]
         ranges.append((first, last))
     return Visible(
-        sum(count for _, count in rows),
+        sum(one.chunk_count for one in buckets),
         max(0, int(queries.estimated_chunks(connection))),
         [first for first, _ in ranges],
         [last for _, last in ranges],

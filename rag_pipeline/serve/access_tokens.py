@@ -1,4 +1,4 @@
-"""Tokens: read from environment or file, compared in constant time, and whom they stand for."""
+"""Access tokens: read from the environment or a file, compared in constant time."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import TokenSettings
 
 SHORTEST = 16
-"""Characters that a token has at least: shorter ones can be guessed."""
+"""Minimum length of a token in characters; shorter ones can be guessed."""
 
 
 @dataclass(frozen=True)
 class Bearer:
-    """Whoever asks: a name for notes and logs, and what may be read."""
+    """Sender of a request: a name for notes and logs, and what they may read."""
 
     name: str
     principals: tuple[str, ...] | None
-    """None: what the command line may read."""
+    """None means whatever the command line may read."""
 
 
 class Tokens:
-    """The tokens that are accepted; only their hashes are kept.
+    """The accepted tokens; only their hashes are kept.
 
-    Raises `SettingsError` for one that is missing, short, or the same as another.
+    Raises `SettingsError` for a token that is missing, too short, or a duplicate.
     """
 
     def __init__(self, settings: Iterable[TokenSettings], project_dir: Path) -> None:
@@ -36,14 +36,17 @@ class Tokens:
         for one in settings:
             digest = _digest(_read(one, project_dir))
             if any(digest == known or one.name == bearer.name for known, bearer in self._bearers):
-                raise SettingsError(f"the token {one.name} is there twice", hint="make two of them")
+                raise SettingsError(
+                    f"the token {one.name} is configured twice",
+                    hint="give each its own name and value",
+                )
             self._bearers.append((digest, Bearer(one.name, _as_tuple(one.principals))))
 
     def __bool__(self) -> bool:
         return bool(self._bearers)
 
     def bearer_of(self, token: str) -> Bearer | None:
-        """Return whom a token stands for; every known one is compared, whichever fits."""
+        """Return the bearer of a token; compares all of them, so that timing reveals nothing."""
         digest = _digest(token)
         found = None
         for known, bearer in self._bearers:
@@ -75,7 +78,7 @@ def _read(one: TokenSettings, project_dir: Path) -> str:
             ) from error
     if len(token) < SHORTEST:
         raise SettingsError(
-            f"{place} holds no token of {SHORTEST} characters or more",
-            hint="make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+            f"{place} holds no token of at least {SHORTEST} characters",
+            hint="create one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
         )
     return token

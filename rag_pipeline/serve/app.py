@@ -1,4 +1,4 @@
-"""The application of `rag serve`: routes that check, ask, and answer."""
+"""The web application behind `rag serve`: the routes of the page and the API."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ PUBLIC_PATHS = frozenset({*PAGE_FILES, "/api/health", "/api/openapi.json"})
 _PROBLEM = {"content": {problems.MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}}}
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {**_PROBLEM, "description": "Malformed"},
-    401: {**_PROBLEM, "description": "A token is needed, or is not known"},
+    401: {**_PROBLEM, "description": "No token, or an unknown one"},
     403: {**_PROBLEM, "description": "Not allowed"},
-    404: {**_PROBLEM, "description": "There is no such thing"},
-    409: {**_PROBLEM, "description": "Several things are called so"},
+    404: {**_PROBLEM, "description": "Not found"},
+    409: {**_PROBLEM, "description": "The name is ambiguous"},
     413: {**_PROBLEM, "description": "Too large"},
-    422: {**_PROBLEM, "description": "A value is wrong"},
-    502: {**_PROBLEM, "description": "A service that is needed failed"},
+    422: {**_PROBLEM, "description": "Invalid value"},
+    502: {**_PROBLEM, "description": "A service that this needs failed"},
     503: {**_PROBLEM, "description": "The database cannot be reached"},
 }
 SourceHash = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$")]
@@ -57,7 +57,7 @@ _REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-sr
 
 
 def create_app(settings: Settings, access: Access, readers: Readers, pictures: Pictures) -> Guard:
-    """Return the whole application behind its guard; `readers` and `pictures` are the caller's."""
+    """Return the application behind its guard; the caller closes `readers` and `pictures`."""
 
     @asynccontextmanager
     async def limits(_: FastAPI) -> AsyncIterator[None]:
@@ -68,8 +68,8 @@ def create_app(settings: Settings, access: Access, readers: Readers, pictures: P
     app = FastAPI(
         title="rag_pipeline",
         version=version("rag-pipeline"),
-        description="Search and answers over technical documents, every score and statement with "
-        "its origin. See docs/serving.md.",
+        description="Search and answers over technical documents, with the origin of every score "
+        "and statement. See docs/serving.md.",
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -84,7 +84,7 @@ def create_app(settings: Settings, access: Access, readers: Readers, pictures: P
 
 
 def _reader(request: Request) -> Knowledge:
-    """Return the knowledge base as whoever asks may see it."""
+    """Return the knowledge base as the sender of the request may see it."""
     readers: Readers = request.app.state.readers
     return readers.knowledge_of(request.state.bearer.principals)
 
@@ -102,13 +102,13 @@ page = APIRouter(include_in_schema=False)
 
 @api.get("/health")
 def health() -> replies.HealthReply:
-    """Tell that the server runs; needs no token and asks no database."""
+    """Report that the server is running; needs no token and no database."""
     return replies.HealthReply(status="ok", version=version("rag-pipeline"))
 
 
 @api.post("/search")
-def search(body: requests.SearchRequest, reader: Reader) -> replies.SearchReply:
-    """Find chunks by words and meaning, with every score's origin."""
+def search(body: requests.SearchBody, reader: Reader) -> replies.SearchReply:
+    """Find chunks by words and meaning, with the origin of every score."""
     return reader.search(body)
 
 
@@ -116,13 +116,13 @@ def search(body: requests.SearchRequest, reader: Reader) -> replies.SearchReply:
 def search_by_address(
     query: Annotated[requests.SearchQuery, Query()], reader: Reader
 ) -> replies.SearchReply:
-    """Find chunks; the same with its most used options in the address."""
+    """Find chunks; the most common options as query parameters."""
     return reader.search(query.as_request(reader.settings.search.weights.model_dump()))
 
 
 @api.post("/ask")
 def ask(body: requests.AskRequest, reader: Reader) -> replies.AnswerReply:
-    """Answer from the documents, every statement cited to page and box."""
+    """Answer from the documents, citing page and box for every statement."""
     return reader.ask(body)
 
 
@@ -137,7 +137,7 @@ def ask(body: requests.AskRequest, reader: Reader) -> replies.AnswerReply:
     },
 )
 def ask_in_pieces(body: requests.AskRequest, reader: Reader) -> StreamingResponse:
-    """Answer like `/api/ask`, as server-sent events, the text as it comes."""
+    """Answer like `/api/ask`, but stream the text as server-sent events."""
     return StreamingResponse(_events(reader, body), media_type="text/event-stream")
 
 
@@ -145,7 +145,7 @@ def ask_in_pieces(body: requests.AskRequest, reader: Reader) -> StreamingRespons
 def sources(
     query: Annotated[requests.SourcesQuery, Query()], reader: Reader
 ) -> replies.SourcesReply:
-    """List the documents: how they are, and why some failed."""
+    """List the documents with their status and, where one failed, the reason."""
     return reader.sources(query)
 
 
@@ -162,25 +162,27 @@ def read_section(
     section: Annotated[requests.Name | None, Query(description="A trail, or a heading")] = None,
     chunk_id: Annotated[int | None, Query(ge=1, le=requests.MAX_ID)] = None,
 ) -> replies.SectionReply:
-    """Return a section; without one, the document from its beginning, or from a chunk, on."""
+    """Return a section, or else the document from its beginning or from a chunk onwards."""
     return reader.read_section(document, section, chunk_id)
 
 
 @api.get(
     "/pages/{source_hash}/{page}",
     response_class=Response,
-    responses={200: {"content": {"image/webp": {}}, "description": "The page, as it is seen"}},
+    responses={200: {"content": {"image/webp": {}}, "description": "The page as it looks"}},
 )
 def page_picture(
     source_hash: SourceHash,
     page: PageNumber,
     reader: Reader,
     pictures: Drawn,
-    width: Annotated[int, Query(ge=1, le=WIDTHS[-1], description="Pixels, at least")] = WIDTHS[2],
+    width: Annotated[
+        int, Query(ge=1, le=WIDTHS[-1], description="Minimum width in pixels")
+    ] = WIDTHS[2],
 ) -> Response:
-    """Return a page as a picture; regions are shares of it."""
+    """Return a page as an image; regions are fractions of its width and height."""
     picture = pictures.picture(reader.find(source_hash), page, width)
-    # The same for ever: a file's content is in its address.
+    # Immutable: the address contains the hash of the file's content.
     headers = {"Cache-Control": "private, max-age=86400, immutable"}
     return Response(picture, media_type="image/webp", headers=headers)
 
@@ -191,9 +193,11 @@ def words_of_page(
     page: PageNumber,
     reader: Reader,
     pictures: Drawn,
-    q: Annotated[requests.Question | None, Query(description="Marks its words")] = None,
+    q: Annotated[
+        requests.Question | None, Query(description="Marks the words of this query")
+    ] = None,
 ) -> replies.WordsReply:
-    """Return the words of a page with their boxes; a scanned page has none."""
+    """Return the words of a page with their boxes; none for a scanned page."""
     words = pictures.words(reader.find(source_hash), page)
     marker = reader.marker(q) if q else None
     return replies.WordsReply(
@@ -222,7 +226,7 @@ def evaluation_report(reader: Reader) -> Response:
     _check_sees_everything(reader)
     html = evaluations.report(reader.settings)
     if html is None:
-        raise ProblemError(404, "there is no report", "run `rag eval QUESTIONS.jsonl`")
+        raise ProblemError(404, "there is no report yet", "run `rag eval QUESTIONS.jsonl`")
     return Response(
         html,
         media_type="text/html; charset=utf-8",
@@ -231,13 +235,13 @@ def evaluation_report(reader: Reader) -> Response:
 
 
 def _check_sees_everything(reader: Knowledge) -> None:
-    """An evaluation names documents of all readers."""
+    """Refuse readers who are restricted: an evaluation names every reader's documents."""
     if not reader.sees_everything:
         raise ProblemError(403, "the evaluation covers more than you may read", None)
 
 
 def _events(reader: Knowledge, body: requests.AskRequest) -> Iterator[str]:
-    """Yield an answer as server-sent events; an error in the middle is one too."""
+    """Yield an answer as server-sent events; an error midway is an event too."""
     try:
         for piece in reader.stream(body):
             if isinstance(piece, str):

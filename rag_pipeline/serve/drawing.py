@@ -1,4 +1,4 @@
-"""What runs in the process that draws pages. Imports little, so that it starts fast."""
+"""Runs in the process that renders pages. Imports little, so that it starts fast."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEMORY = 2 * 2**30
 
 
 def begin() -> None:
-    """Limit the process's memory, which not every platform can, and end it with its parent."""
+    """Limit the memory of the process, where the platform can, and tie its life to its parent."""
     die_with_parent()
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
@@ -21,6 +21,6 @@ def begin() -> None:
 
 
 def prepare() -> None:
-    """Import what draws, before a page is asked for."""
+    """Import the renderer before a page is requested."""
     import_module("rag_pipeline.parsing.pdf.native.page_pictures")
     import_module("rag_pipeline.parsing.pdf.native.word_places")

@@ -1,4 +1,4 @@
-"""The last evaluation, as `rag eval` or the asset left it in the data folder."""
+"""Reads the last evaluation that `rag eval` or the asset stored in the data folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_pipeline.settings import Settings
 
 
 def last_evaluation(settings: Settings) -> EvaluationReply:
-    """Return the figures of the last evaluation; a file that is none counts as absent."""
+    """Return the figures of the last evaluation; an unreadable file counts as absent."""
     report_path = settings.report_path
     figures = report_path.with_name(f"{report_path.name}.json")
     has_report = report_path.is_file()
@@ -31,7 +31,7 @@ def last_evaluation(settings: Settings) -> EvaluationReply:
 
 
 def report(settings: Settings) -> bytes | None:
-    """Return the whole report as HTML; None where there is none."""
+    """Return the whole report as HTML, or None if there is none."""
     try:
         return settings.report_path.read_bytes()
     except OSError:

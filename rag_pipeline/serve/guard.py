@@ -1,9 +1,9 @@
-"""What stands before every request: whose page sent it, who asks, and how large it may be.
+"""Checks every request before the application sees it: origin, host, token and size.
 
-A server on this machine is reached by every page that its user opens. A page of another site may
-send requests (cross-site request forgery), and one whose name is made to point here may read the
-answers as well (DNS rebinding). So a request without a token must name this machine in `Host`, and
-must not come from another origin. Over the network a token is needed.
+Any page open in the user's browser can reach a server on this machine: pages of other sites can
+send requests (cross-site request forgery), and a site whose DNS name is rebound to this machine can
+also read the answers. A request without a token must therefore name this machine in `Host` and must
+not come from another origin. Over the network, a token is required.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from rag_pipeline.serve.access_tokens import Bearer, Tokens
 from rag_pipeline.serve.problems import Problem
 
 MAX_BODY = 256 * 1024
-"""Bytes of a request."""
+"""Bytes of a request body."""
 LOCAL = "local"
-"""Name of a bearer without a token, on this machine."""
+"""Name of a bearer on this machine that sends no token."""
 _LOCAL_NAMES = ("localhost",)
 _SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -40,14 +40,14 @@ _SECURITY_HEADERS = {
 
 @dataclass(frozen=True)
 class Access:
-    """Where the server listens, and whom it answers."""
+    """Where the server listens and who may use it."""
 
     is_loopback: bool
     tokens: Tokens
     local_principals: tuple[str, ...] | None = None
     allowed_hosts: Sequence[str] = ()
     public_paths: frozenset[str] = frozenset()
-    """Answered without a token: they hold nothing of any document."""
+    """Served without a token; they contain nothing from any document."""
 
 
 class _TooLargeError(Exception):
@@ -55,14 +55,14 @@ class _TooLargeError(Exception):
 
 
 class Guard:
-    """ASGI middleware; the request's `Bearer` lies in `scope["state"]["bearer"]`."""
+    """ASGI middleware; puts the request's `Bearer` into `scope["state"]["bearer"]`."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or hand on."""
+        """Reject the request or pass it on."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -101,7 +101,7 @@ class Guard:
             await _too_large().response()(scope, receive, guarded)
 
     def _judge(self, scope: Scope, headers: Headers) -> tuple[Problem | None, Bearer | None]:
-        """Return what is wrong with a request, or who sends it."""
+        """Return the problem with a request, or the bearer who sent it."""
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:12]) > MAX_BODY:
             return _too_large(), None
@@ -118,36 +118,36 @@ class Guard:
             if kind.lower() == "bearer" and bearer is not None:
                 return None, bearer
             if scope["path"] not in self._access.public_paths:
-                return _unauthorized("the token is not known"), None
+                return _unauthorized("unknown token"), None
         if self._access.is_loopback:
             return None, Bearer(LOCAL, self._access.local_principals)
         if scope["path"] in self._access.public_paths:
             return None, None
-        return _unauthorized("a token is needed"), None
+        return _unauthorized("a token is required"), None
 
     def _check_host(self, headers: Headers) -> Problem | None:
         hosts = headers.getlist("host")
         name = _host_name(hosts[0]) if len(hosts) == 1 else None
         if name is None:
-            return Problem(400, "the request names no host", "send one Host header")
+            return Problem(400, "the request has no valid Host header", "send exactly one")
         if self._access.is_loopback:
             if is_loopback(name):
                 return None
             return Problem(
                 421,
-                "this server answers to this machine's own names only",
-                "open it by http://127.0.0.1 or http://localhost",
+                "this server only answers to this machine's own names",
+                "open http://127.0.0.1 or http://localhost",
             )
         allowed = self._access.allowed_hosts
         if allowed and name not in [host.lower() for host in allowed] and not is_loopback(name):
             return Problem(
-                421, "this server is not reached by that name", "add it to serve.allowed_hosts"
+                421, "this server does not answer to that name", "add it to serve.allowed_hosts"
             )
         return None
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a name or an address is this machine's own.
+    """Return whether a name or address is a loopback one.
 
     >>> [is_loopback(name) for name in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "evil.example")]
     [True, True, True, False, False]
@@ -161,7 +161,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _host_name(host: str) -> str | None:
-    """Return the name in a Host header, without its port; None where it is malformed."""
+    """Return the name in a Host header without its port, or None if it is malformed."""
     try:
         parts = urlsplit(f"//{host}")
         parts.port  # noqa: B018 - reading it checks it
@@ -173,9 +173,9 @@ def _host_name(host: str) -> str | None:
 
 
 def _check_origin(headers: Headers) -> Problem | None:
-    """Refuse what a page of another site sends; programs send neither header."""
+    """Refuse requests sent by pages of other sites; programs send neither header."""
     refused = Problem(
-        403, "requests of other sites' pages are refused", "use the server's own page"
+        403, "requests from other sites' pages are refused", "use the server's own page"
     )
     origin = headers.get("origin")
     if origin is not None:
@@ -185,7 +185,7 @@ def _check_origin(headers: Headers) -> Problem | None:
             return refused
         if parts.scheme not in ("http", "https") or parts.netloc != headers.get("host"):
             return refused
-    # Pictures and links carry no Origin. A page that is opened by hand is no request of a site's.
+    # Images and links carry no Origin. Opening a page by hand is not a request made by a site.
     fetched_from = headers.get("sec-fetch-site", "none")
     is_opened = headers.get("sec-fetch-mode") == "navigate" and origin is None
     if fetched_from in ("cross-site", "same-site") and not is_opened:

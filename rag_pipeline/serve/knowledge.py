@@ -1,6 +1,6 @@
-"""What one reader may see of the knowledge base: results, answers, outlines, sections, sources.
+"""The knowledge base as one reader may see it: results, answers, outlines, sections, sources.
 
-All of it comes through one `RagSystem`, whose connections show a reader's rows only.
+Everything goes through one `RagSystem`, whose connections show only that reader's rows.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from rag_pipeline.answering import Answer, AnswerStream
 from rag_pipeline.frames import TRAIL_SEPARATOR
 from rag_pipeline.serve import reply_models as replies
 from rag_pipeline.serve.marking import Marker
+from rag_pipeline.serve.outlines import chunks_under, outline_entries, outline_of_trails
 from rag_pipeline.serve.problems import ProblemError
-from rag_pipeline.serve.request_models import AskRequest, SearchRequest, SourcesQuery
+from rag_pipeline.serve.request_models import AskRequest, SearchBody, SourcesQuery
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.documents import DocumentRow, list_documents
@@ -28,12 +29,12 @@ from rag_pipeline.sync.sources.refresh import current_plan
 from rag_pipeline.system import RagSystem
 
 SECTION_CHARACTERS = 20_000
-"""Of a section that is read at once; the rest is read from where it was cut."""
+"""Maximum characters of a section in one reply; the reply says where to continue."""
 
 
 @dataclass(frozen=True)
 class StoredDocument:
-    """A document as a reader finds it."""
+    """A document in the store, as visible to a reader."""
 
     source_hash: str
     uris: list[str]
@@ -53,19 +54,19 @@ class StoredDocument:
 
     @property
     def is_pdf(self) -> bool:
-        """Whether its pages can be drawn; the file itself has the last word."""
+        """Whether its pages can probably be rendered; only opening the file can tell."""
         return any(uri.lower().endswith(".pdf") for uri in self.uris)
 
 
 class Knowledge:
-    """A reader's knowledge base. Safe to share by threads."""
+    """A reader's knowledge base. Safe to share between threads."""
 
     def __init__(self, system: RagSystem) -> None:
         self.system = system
 
     @property
     def sees_everything(self) -> bool:
-        """Whether no row is hidden: so it is for whoever runs the project, without security."""
+        """Whether no row is hidden, as for the operator or with security switched off."""
         return self.system.database.principals is None
 
     @property
@@ -73,15 +74,9 @@ class Knowledge:
         """The project's settings."""
         return self.system.settings
 
-    def search(self, request: SearchRequest) -> replies.SearchReply:
-        """Search. Raises errors of the search."""
-        names = ("limit", "relevance_threshold", "selection", "mmr_lambda", "duplicate_similarity")
-        options = {name: getattr(request, name) for name in (*names, "expand")}
-        if request.weights is not None:
-            options["weights"] = request.weights.model_dump()
-        response = self.system.search(
-            request.query, filters=request.filters.as_filters(), **options
-        )
+    def search(self, request: SearchBody) -> replies.SearchReply:
+        """Search. Raises what the search raises."""
+        response = self.system.searcher.search(request.as_search())
         reply = replies.SearchReply.model_validate(
             {
                 **vars(response),
@@ -94,7 +89,7 @@ class Knowledge:
         return reply
 
     def marker(self, query: str, corrections: list[str] | None = None) -> Marker:
-        """Return what marks the words of a query."""
+        """Return a marker for the words of a query."""
         with self.system.database.connection() as connection:
             languages = [language for (language,) in queries.corpus_languages(connection)]
         return Marker(query, languages, corrections or [])
@@ -105,31 +100,29 @@ class Knowledge:
         return self._answer_reply(answer)
 
     def stream(self, request: AskRequest) -> Iterator[str | replies.AnswerReply]:
-        """Answer piece by piece; the last is the whole answer."""
+        """Yield an answer piece by piece, and the whole answer last."""
         stream: AnswerStream
         with self.system.stream(request.question, **_asking(request)) as stream:
             yield from stream
             yield self._answer_reply(stream.answer)
 
     def find(self, wanted: str) -> StoredDocument:
-        """Return the document of a name, a path, a hash or the beginning of one (8 digits).
+        """Return the document with a name, a path, a hash or a prefix of one (8 digits).
 
-        Raises `ProblemError`: 404 where there is none, 409 where there are several.
+        Raises `ProblemError`: 404 if there is none, 409 if there are several.
         """
         with self.system.database.connection() as connection:
             rows = list(queries.find_documents(connection, wanted=wanted))
         found = [StoredDocument(*row) for row in rows]
         if not found:
-            raise ProblemError(
-                404, "there is no such document", "see the sources for names and hashes"
-            )
+            raise ProblemError(404, "no such document", "see the sources for names and hashes")
         if len(found) > 1:
             hashes = ", ".join(one.source_hash[:12] for one in found)
-            raise ProblemError(409, "several documents are called so", f"say which: {hashes}")
+            raise ProblemError(409, "several documents have this name", f"choose one: {hashes}")
         return found[0]
 
     def outline(self, wanted: str) -> replies.OutlineReply:
-        """Return the headings of a document: as the structure has them, or as its chunks do."""
+        """Return the headings of a document, from its structure or else from its chunks."""
         document = self.find(wanted)
         return replies.OutlineReply(
             document=document.name,
@@ -144,7 +137,7 @@ class Knowledge:
     def read_section(
         self, wanted: str, section: str | None = None, chunk_id: int | None = None
     ) -> replies.SectionReply:
-        """Return the chunks of a section: of a trail, of a heading, or from a chunk on.
+        """Return the chunks of a section, named by trail or heading, or from a chunk onwards.
 
         Without either, the document from its beginning. Raises `ProblemError`.
         """
@@ -154,7 +147,7 @@ class Knowledge:
                 row[:2] for row in queries.list_trails(connection, source_hash=document.source_hash)
             ]
             place = queries.locate_chunk(connection, chunk_id=chunk_id) if chunk_id else None
-            indexes = _under(trails, section) if section else [index for index, _ in trails]
+            indexes = chunks_under(trails, section) if section else [index for index, _ in trails]
             if section and not indexes:
                 saying = queries.chunks_saying(
                     connection,
@@ -171,7 +164,7 @@ class Knowledge:
         return self._section(document, indexes, section or document.title or document.name)
 
     def sources(self, request: SourcesQuery) -> replies.SourcesReply:
-        """Return the documents and how they are, failures included."""
+        """Return the documents with their status, including failures."""
         with self.system.database.connection() as connection:
             rows = list_documents(connection)
             tags = dict(queries.document_tags(connection))
@@ -186,7 +179,7 @@ class Knowledge:
         ]
         shown = passing[request.offset : request.offset + request.limit]
         return replies.SourcesReply(
-            counts=replies.Counts(
+            counts=replies.DocumentCounts(
                 documents=len(rows),
                 ready=counts["ready"],
                 failed=counts["failed"],
@@ -225,10 +218,10 @@ class Knowledge:
             artifacts = ArtifactStore(self.settings.artifacts_location)
             kept = artifacts.read(STRUCTURE, document.source_hash, fingerprint)
             if kept is not None:
-                return list(_numbered(headings_of(kept[0])))
+                return list(outline_entries(headings_of(kept[0])))
         with self.system.database.connection() as connection:
             rows = list(queries.list_trails(connection, source_hash=document.source_hash))
-        return _from_trails([(trail, page) for _, trail, page, _ in rows])
+        return outline_of_trails([(trail, page) for _, trail, page, _ in rows])
 
     def _section(
         self, document: StoredDocument, indexes: list[int], trail: str
@@ -276,46 +269,6 @@ def _asking(request: AskRequest) -> dict[str, Any]:
         "filters": request.filters.as_filters(),
         "history": [(turn.role, turn.content) for turn in request.history],
     }
-
-
-def _under(trails: list[tuple[int, str]], section: str) -> list[int]:
-    """Return the chunks under a trail; else those under the first heading that is called so."""
-    deeper = section + TRAIL_SEPARATOR
-    found = [index for index, trail in trails if trail == section or trail.startswith(deeper)]
-    if found:
-        return found
-    for _, trail in trails:
-        parts = trail.split(TRAIL_SEPARATOR)
-        if section in parts:
-            return _under(trails, TRAIL_SEPARATOR.join(parts[: parts.index(section) + 1]))
-    return []
-
-
-def _numbered(headings: list[list[Any]]) -> Iterator[replies.OutlineEntry]:
-    """Yield headings of [level, title, page] with the trail that leads to each."""
-    above: list[tuple[int, str]] = []
-    for level, title, page in headings:
-        above = [one for one in above if one[0] < level]
-        above.append((level, title))
-        trail = TRAIL_SEPARATOR.join(name for _, name in above)
-        yield replies.OutlineEntry(level=level, title=title, page=page, breadcrumb_trail=trail)
-
-
-def _from_trails(trails: list[tuple[str, int]]) -> list[replies.OutlineEntry]:
-    first_pages: dict[str, int] = {}
-    for trail, page in trails:
-        parts = trail.split(TRAIL_SEPARATOR) if trail else []
-        for depth in range(1, len(parts) + 1):
-            first_pages.setdefault(TRAIL_SEPARATOR.join(parts[:depth]), page)
-    return [
-        replies.OutlineEntry(
-            level=trail.count(TRAIL_SEPARATOR),
-            title=trail.split(TRAIL_SEPARATOR)[-1],
-            page=page,
-            breadcrumb_trail=trail,
-        )
-        for trail, page in first_pages.items()
-    ]
 
 
 def _document_reply(row: DocumentRow, tags: list[str]) -> replies.DocumentReply:

@@ -1,4 +1,4 @@
-"""Which words of a text a query hits, by the analyser of the search: stems and particles too."""
+"""Finds the words of a text that match a query, with the analyser of the search."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from rag_pipeline.analysis import query_weights
 
 Span = tuple[int, int]
-"""Of code points: first, and one after the last."""
+"""Start and end (exclusive) in code points."""
 _WORD = re.compile(r"[^\s|]+")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _STRONG = 0.5
-"""Weight from which a pair of Hangul syllables says what the word is, and not how it ends."""
+"""Minimum weight of a pair of Hangul syllables that belongs to the stem, not to an ending."""
 _FUNCTION_WORDS = frozenset(
     "a about after all an and any are as at be been before by can did do does for from had has have"
     " how i if in into is it its many may me much must my no not of often on or our should so than"
@@ -22,7 +22,7 @@ _FUNCTION_WORDS = frozenset(
 
 
 class Marker:
-    """Marks what one query hits; `corrections` are words that were searched for in its stead."""
+    """Marks the matches of one query; `corrections` are words that were searched instead."""
 
     def __init__(
         self, query: str, languages: Sequence[str], corrections: Iterable[str] = ()
@@ -35,7 +35,7 @@ class Marker:
         self._known: dict[str, bool] = {}
 
     def hits(self, word: str) -> bool:
-        """Tell whether one word, as a text writes it, is one of the query's."""
+        """Return whether a word, as written in a text, matches the query."""
         if word not in self._known:
             self._known[word] = self._is_hit(word)
         return self._known[word]
@@ -51,7 +51,7 @@ class Marker:
         )
 
     def spans(self, text: str) -> list[Span]:
-        """Return the places of the words hit, in order."""
+        """Return the spans of the matching words, in order."""
         if not self._weights:
             return []
         return [
@@ -62,7 +62,7 @@ class Marker:
 
 
 def _without_punctuation(start: int, word: str) -> Span:
-    """Return the place of a word without the brackets, quotes and stops around it."""
+    """Return the span of a word without surrounding brackets, quotes and punctuation."""
     stripped = word.lstrip("([{“‘\"'*_`<")
     start += len(word) - len(stripped)
     return start, start + max(1, len(stripped.rstrip(".,;:!?)]}”’\"'*_`>")))

@@ -1,6 +1,6 @@
-"""Pictures of pages and their words, drawn in a process of its own.
+"""Images of pages and their words, rendered in a separate process.
 
-A PDF may crash or hang the library that draws it. That ends the child, and one picture.
+A PDF may crash or hang the renderer. That costs the child process and one image, not the server.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from rag_pipeline.sync.sources.fetching import local_copies
 from rag_pipeline.sync.sources.spool import Spool
 
 WIDTHS = (400, 800, 1200, 1600)
-"""Pixels; a picture is as wide as the next of these, so that few are made of a page."""
+"""Pixels. A requested width is rounded up to one of these, so that few images per page are made."""
 SECONDS = 30.0
-"""That a picture may take, the start of the process included."""
+"""Longest time for one image, including the start of the process."""
 KEPT_BYTES = 64 * 2**20
 Made = TypeVar("Made")
 
 
 class Pictures:
-    """Draws pages of the documents of one project; safe to use from several threads."""
+    """Renders pages of one project's documents; safe to use from several threads."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -44,7 +44,7 @@ class Pictures:
         self._checked: dict[str, tuple[tuple[int, int], str]] = {}
 
     def picture(self, document: StoredDocument, page: int, width: int) -> bytes:
-        """Return a page (1-based) as WebP. Raises `ProblemError`: no such page, no picture."""
+        """Return a page (1-based) as WebP. Raises `ProblemError` if there is no such page."""
         wide = next((one for one in WIDTHS if one >= width), WIDTHS[-1])
         key = (document.source_hash, page, wide)
         with self._lock:
@@ -64,23 +64,25 @@ class Pictures:
         return self._made(document, page_words, self._file(document, page), page)
 
     def prepare(self) -> None:
-        """Start the process, and do not wait for it: the first picture need not."""
+        """Start the process without waiting, so that the first image does not have to."""
         self._running().submit(drawing.prepare)
 
     def close(self) -> None:
-        """End the process, and forget copies of files from elsewhere."""
+        """End the process and delete local copies of remote files."""
         with self._lock:
             self._end()
         self._spool.clear()
 
     def _file(self, document: StoredDocument, page: int) -> Path:
-        """Return a file with the document's content on this machine."""
+        """Return a local file with the document's content."""
         if not document.is_pdf:
             raise ProblemError(
-                404, "pages of this format have no picture", "read the section instead"
+                404, "pages of this format have no image", "read the section instead"
             )
         if document.page_count is not None and page > document.page_count:
-            raise ProblemError(404, f"it has {document.page_count} pages", "ask for one of these")
+            raise ProblemError(
+                404, f"the document has {document.page_count} pages", "ask for one of them"
+            )
         try:
             copies = local_copies(
                 document.uris,
@@ -95,11 +97,11 @@ class Pictures:
             if self._is_content(copy, document.source_hash) and has_pictures(copy):
                 return copy
         raise ProblemError(
-            404, "the file is gone, or another one by now", "run `rag sync`, then search again"
+            404, "the file is gone or has changed", "run `rag sync`, then search again"
         )
 
     def _is_content(self, path: Path, source_hash: str) -> bool:
-        """Tell whether a file still is what was indexed; it is read once for each change."""
+        """Return whether a file still has the indexed content; it is hashed once per change."""
         try:
             status = path.stat()
             stamp = (status.st_size, status.st_mtime_ns)
@@ -115,7 +117,7 @@ class Pictures:
     def _made(
         self, document: StoredDocument, make: Callable[..., Made], path: Path, *arguments: Any
     ) -> Made:
-        """Call a function in the child; where that ends it, the next call starts another."""
+        """Call a function in the child process; if that kills it, the next call starts another."""
         executor = self._running()
         try:
             future = executor.submit(make, path, *arguments, document=document.name)
@@ -127,7 +129,7 @@ class Pictures:
                 if self._executor is executor:
                     self._end()
             raise ProblemError(
-                422, "the page cannot be drawn", "open the file itself, or try again"
+                422, "the page cannot be rendered", "open the file itself, or try again"
             ) from error
 
     def _running(self) -> ProcessPoolExecutor:
@@ -140,7 +142,7 @@ class Pictures:
             return self._executor
 
     def _end(self) -> None:
-        """End the child, whatever it does."""
+        """Kill the child process, whatever it is doing."""
         executor, self._executor = self._executor, None
         if executor is None:
             return

@@ -1,4 +1,4 @@
-"""Errors as problem JSON (RFC 9457): what is wrong, and the next step."""
+"""Errors as problem JSON (RFC 9457): what is wrong and what to do next."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class ProblemBody(BaseModel):
-    """What is wrong, and what to do about it."""
+    """Body of a problem: what is wrong and what to do about it."""
 
     title: str = Field(description="What is wrong")
     status: int = Field(description="The HTTP status")
     next_step: str | None = Field(default=None, description="What to do about it")
-    errors: list[str] = Field(default=[], description="Each wrong value, by its place")
+    errors: list[str] = Field(default=[], description="Each invalid value, by its location")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem that can be sent."""
+    """A problem that can be sent as a response."""
 
     status: int
     title: str
@@ -64,7 +64,7 @@ class Problem:
 
 
 class ProblemError(Exception):
-    """Raised where a request cannot be answered."""
+    """Raised when a request cannot be answered."""
 
     def __init__(self, status: int, title: str, next_step: str | None = None) -> None:
         super().__init__(title)
@@ -72,9 +72,9 @@ class ProblemError(Exception):
 
 
 def problem_of(error: RagError) -> Problem:
-    """Return an error of ours as a problem: the question's, a service's, or the database's."""
+    """Return one of our errors as a problem: of the request, a service, or the database."""
     if isinstance(error, DatabaseUnavailableError):
-        # Without the server's address: who asks may not be who runs it.
+        # Leaves out the database address: the client may not be the operator.
         return Problem(503, "the database cannot be reached", "try again; see `rag doctor`")
     if isinstance(error, (ProviderError, ChatError)):
         return Problem(502, error.message, error.hint)
@@ -85,19 +85,19 @@ def problem_of(error: RagError) -> Problem:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Have every error of the application answered as a problem."""
+    """Answer every error of the application as a problem."""
 
     async def of_request(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
         return Problem(
-            422, "the request is not as it should be", "see /api/openapi.json", wrong[:20]
+            422, "the request is invalid", "see /api/openapi.json", wrong[:20]
         ).response()
 
     async def of_http(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         title = HTTPStatus(error.status_code).phrase.lower()
-        step = "see /api/openapi.json for what there is"
+        step = "see /api/openapi.json for the available routes"
         return Problem(error.status_code, title, step, headers=error.headers or {}).response()
 
     async def of_ours(_: Request, error: Exception) -> Response:

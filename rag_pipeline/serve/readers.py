@@ -48,9 +48,7 @@ class Readers:
 
 def _open(settings: Settings) -> RagSystem:
     """Open the whole; each request is restricted by itself, so that one pool serves all."""
-    given = {name: getattr(settings, name) for name in type(settings).model_fields}
-    folder = given.pop("project_dir")
-    system = RagSystem(folder, **given)
+    system = RagSystem(settings)
     if _names_principals(settings):
         try:
             with system.database.whole.connection() as connection:

@@ -1,4 +1,4 @@
-"""What the API and the tools give. Made of the objects below by their attributes."""
+"""Replies of the API and the tools, read from attributes of the library's objects."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Reply(BaseModel):
-    """Read from an object's attributes."""
+    """Base of all replies; validates from an object's attributes."""
 
     model_config = ConfigDict(from_attributes=True)
 
 
 class Region(Reply):
-    """A box on a page, in shares (0..1) of the page, origin top left."""
+    """A box on a page, in fractions (0..1) of the page, origin top left."""
 
     page: int
     x0: float
@@ -24,19 +24,19 @@ class Region(Reply):
     y1: float
 
 
-class Share(Reply):
-    """What one clause of one leg gave to a result's score."""
+class ScoreShare(Reply):
+    """Contribution of one clause of one leg to a result's score."""
 
     leg: str
     clause: str
     raw_score: float = Field(description="BM25, 1 for a phrase, or the cosine")
-    rank: int = Field(description="In the leg, from 1")
+    rank: int = Field(description="Rank in the leg, from 1")
     weight: float
-    contribution: float = Field(description="Its part of the fused score")
+    contribution: float = Field(description="Part of the fused score")
 
 
 class Result(Reply):
-    """A chunk that was found; the details' contributions add up to its score."""
+    """A chunk that was found; the contributions in `details` add up to its score."""
 
     chunk_id: int
     document: str = Field(description="Name of the file")
@@ -45,7 +45,7 @@ class Result(Reply):
     breadcrumb_trail: str
     content: str
     kind: str
-    page: int = Field(description="The one to look at: with most of the query's words")
+    page: int = Field(description="The page to look at: it has most of the query's words")
     page_start: int
     page_end: int
     regions: list[Region]
@@ -57,15 +57,16 @@ class Result(Reply):
     text_score: float | None
     vector_score: float | None
     rerank_score: float | None
-    details: list[Share]
-    context: str | None = Field(description="The section or the neighbours, where asked for")
+    details: list[ScoreShare]
+    context: str | None = Field(description="The section or the neighbours, if requested")
     marks: list[tuple[int, int]] = Field(
-        default=[], description="Words of the query in the content: code points, end excluded"
+        default=[],
+        description="Spans (code points, end exclusive) of the query's words in the content",
     )
 
 
 class CorrectionReply(Reply):
-    """A word that was searched for in another's stead."""
+    """A word of the query and the corrected word that was searched instead."""
 
     typed: str
     found: str
@@ -76,22 +77,22 @@ class SearchReply(Reply):
 
     query: str
     results: list[Result]
-    notes: list[str] = Field(description="What to know of the search")
+    notes: list[str] = Field(description="Remarks about the search")
     corrections: list[CorrectionReply]
     feedback: list[str] = Field(
-        description="Words of the best results that were searched for, too, as little was found"
+        description="Words of the best results that were also searched, because little was found"
     )
     seconds: dict[str, float]
 
 
 class CitationReply(Reply):
-    """A place that an answer points to."""
+    """A place in a document that an answer cites."""
 
     number: int
-    marker: str = Field(description="As the text writes it: [c2], or [2] in an extractive answer")
+    marker: str = Field(description="As written in the text: [c2], or [2] in an extractive answer")
     document: str
     source_hash: str | None
-    page: int = Field(description="The one to look at: with most of the question's words")
+    page: int = Field(description="The page to look at: it has most of the question's words")
     page_start: int
     page_end: int
     breadcrumb_trail: str
@@ -100,7 +101,7 @@ class CitationReply(Reply):
 
 
 class QuoteReply(Reply):
-    """A sentence of a document, unchanged."""
+    """A sentence quoted from a document, word for word."""
 
     text: str
     score: float
@@ -108,15 +109,15 @@ class QuoteReply(Reply):
 
 
 class ComputationReply(Reply):
-    """The statement that an answer was computed by."""
+    """The SQL statement that computed an answer."""
 
     source: str
     sql: str
-    is_exact: bool = Field(description="Read by rules; else a chat model wrote the SQL")
+    is_exact: bool = Field(description="False if a chat model wrote the SQL")
 
 
 class AnswerReply(Reply):
-    """An answer, with the place of every statement."""
+    """An answer, with the source of every statement."""
 
     question: str
     text: str
@@ -125,9 +126,9 @@ class AnswerReply(Reply):
     citations: list[CitationReply]
     quotes: list[QuoteReply]
     computation: ComputationReply | None = Field(
-        default=None, description="How a number was computed over a database"
+        default=None, description="How a number was computed from a database"
     )
-    problems: list[str] = Field(description="Reasons for doubt")
+    problems: list[str] = Field(description="Reasons to doubt the answer")
     notes: list[str]
     model: str
     seconds: dict[str, float]
@@ -139,7 +140,7 @@ class OutlineEntry(Reply):
     level: int = Field(description="From 0")
     title: str
     page: int
-    breadcrumb_trail: str = Field(description="Names the section to `read_section`")
+    breadcrumb_trail: str = Field(description="Identifies the section for `read_section`")
 
 
 class OutlineReply(Reply):
@@ -155,7 +156,7 @@ class OutlineReply(Reply):
 
 
 class ChunkReply(Reply):
-    """A chunk as it is stored."""
+    """A stored chunk."""
 
     chunk_id: int
     chunk_index: int
@@ -176,11 +177,11 @@ class SectionReply(Reply):
     page_start: int
     page_end: int
     chunks: list[ChunkReply]
-    next_chunk_id: int | None = Field(description="Where the section goes on, if it was cut")
+    next_chunk_id: int | None = Field(description="Where to continue if the section was cut")
 
 
 class DocumentReply(Reply):
-    """A document, and how it is."""
+    """A document and its status."""
 
     document: str
     source_hash: str
@@ -198,8 +199,8 @@ class DocumentReply(Reply):
     updated_at: datetime
 
 
-class Counts(Reply):
-    """How much there is."""
+class DocumentCounts(Reply):
+    """Number of documents by status, of pages and of chunks."""
 
     documents: int
     ready: int
@@ -212,24 +213,24 @@ class Counts(Reply):
 class SourcesReply(Reply):
     """The documents and the folders they come from."""
 
-    counts: Counts
-    waiting: int | None = Field(description="Documents for the next sync; null: not yours to know")
+    counts: DocumentCounts
+    waiting: int | None = Field(description="Documents to be synced; null for restricted readers")
     folders: list[str]
     languages: list[str]
     tags: list[str]
-    total: int = Field(description="Documents that pass the filter")
+    total: int = Field(description="Number of documents that match the filter")
     documents: list[DocumentReply]
 
 
 class WordReply(Reply):
-    """A word on a page, with its box in shares of the page."""
+    """A word on a page, with its box in fractions of the page."""
 
     text: str
     x0: float
     y0: float
     x1: float
     y1: float
-    is_hit: bool = Field(default=False, description="Whether it is one of the query's")
+    is_hit: bool = Field(default=False, description="Whether the word matches the query")
 
 
 class WordsReply(Reply):
@@ -240,7 +241,7 @@ class WordsReply(Reply):
 
 
 class EvaluationReply(Reply):
-    """The last evaluation; nothing but `is_there` where none was made."""
+    """The last evaluation; only `is_there` is set if there is none."""
 
     is_there: bool
     made_at: datetime | None = None
@@ -251,7 +252,7 @@ class EvaluationReply(Reply):
 
 
 class HealthReply(Reply):
-    """Whether the server can answer."""
+    """Status of the server."""
 
     status: Literal["ok"]
     version: str

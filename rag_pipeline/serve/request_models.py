@@ -1,4 +1,4 @@
-"""What the API and the tools take: every length and range has a limit."""
+"""Requests of the API and the tools; every length and range is limited."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from rag_pipeline.search import Filters, MetadataFilter
+from rag_pipeline.search import Filters, MetadataFilter, SearchRequest
+from rag_pipeline.search.search_request import Expansion, Selection
 from rag_pipeline.text import clean_text
 
 MAX_QUESTION = 8_000
@@ -22,15 +23,15 @@ _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzin
 
 
 def _storable(text: str) -> str:
-    """Refuse what Postgres cannot carry: NUL and lone surrogates."""
+    """Refuse what Postgres cannot store: NUL and lone surrogates."""
     if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise ValueError("NUL and lone surrogates are no text")
+        raise ValueError("NUL and lone surrogates are not allowed")
     return text
 
 
 def _near(moment: datetime) -> datetime:
     if not _EARLIEST <= moment <= _LATEST:
-        raise ValueError("a time between 1970 and 2200 is needed")
+        raise ValueError("the time must be between 1970 and 2200")
     return moment
 
 
@@ -46,7 +47,7 @@ Key = Annotated[
         min_length=1,
         max_length=200,
         pattern=r"^[^.]+(\.[^.]+)*$",
-        description="Key of a chunk's metadata; nested ones with a dot between",
+        description="Key of a chunk's metadata; dots separate nested keys",
     ),
     AfterValidator(_storable),
 ]
@@ -56,20 +57,18 @@ Value = bool | Integer | Number | Name
 Weight = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
 PageNumber = Annotated[int, Field(ge=1, le=MAX_PAGE)]
 Moment = Annotated[AwareDatetime, AfterValidator(_near)]
-Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Results at most")]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number of results")]
 Names = Annotated[list[Name], Field(max_length=MAX_VALUES)]
-Expansion = Literal["none", "parent", "neighbours"]
-Selection = Literal["top_k", "mmr"]
 
 
 class Request(BaseModel):
-    """Unknown fields are errors, so that a misspelt one is seen."""
+    """Base of all requests; unknown fields are errors, so that a misspelt one is noticed."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Condition(Request):
-    """A condition on the metadata: one of the values, or a range with its ends included."""
+    """A condition on the metadata: any of the values, or an inclusive range."""
 
     key: Key
     values: Annotated[list[Value], Field(max_length=MAX_VALUES)] = []
@@ -78,12 +77,12 @@ class Condition(Request):
 
 
 class FiltersRequest(Request):
-    """What may be found: every field must hold, and of the values of one field any."""
+    """Restricts what may be found: all fields must match, with any of their values."""
 
-    documents: Names = Field(default=[], description="File names, paths, or beginnings of hashes")
+    documents: Names = Field(default=[], description="File names, paths, or prefixes of hashes")
     tags: Names = []
-    languages: Names = Field(default=[], description="As the sources list them: en, ko")
-    source_types: Names = Field(default=[], description="Ends of file names: pdf")
+    languages: Names = Field(default=[], description="Codes as listed by the sources: en, ko")
+    source_types: Names = Field(default=[], description="File name extensions: pdf")
     first_page: PageNumber | None = None
     last_page: PageNumber | None = None
     ingested_from: Moment | None = None
@@ -93,11 +92,11 @@ class FiltersRequest(Request):
     @model_validator(mode="after")
     def _pages_in_order(self) -> FiltersRequest:
         if self.first_page and self.last_page and self.last_page < self.first_page:
-            raise ValueError("last_page lies before first_page")
+            raise ValueError("last_page is before first_page")
         return self
 
     def as_filters(self) -> Filters:
-        """Return them as the search takes them."""
+        """Return the filters of the search."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         values["metadata"] = tuple(
             MetadataFilter(one.key, tuple(one.values), one.low, one.high) for one in self.metadata
@@ -106,7 +105,7 @@ class FiltersRequest(Request):
 
 
 class WeightsRequest(Request):
-    """Weights of the legs; a leg of weight 0 is not asked."""
+    """Weights of the legs; a leg with weight 0 does not run."""
 
     text: Weight
     vector: Weight
@@ -118,8 +117,8 @@ class WeightsRequest(Request):
         return self
 
 
-class SearchRequest(Request):
-    """A search; what is not given is as the server's settings have it."""
+class SearchBody(Request):
+    """A search; options left out take their values from the server's settings."""
 
     query: Question
     limit: Limit | None = None
@@ -130,12 +129,19 @@ class SearchRequest(Request):
     mmr_lambda: Annotated[float, Field(ge=0, le=1)] | None = None
     duplicate_similarity: Annotated[float, Field(ge=0.01, le=1)] | None = None
     expand: Expansion | None = Field(
-        default=None, description="Give the section or the neighbours with each result"
+        default=None, description="Add the section or the neighbours to each result"
     )
+
+    def as_search(self) -> SearchRequest:
+        """Return the request of the search."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        values["weights"] = self.weights and self.weights.model_dump()
+        values["filters"] = self.filters.as_filters()
+        return SearchRequest(**values)
 
 
 class SearchQuery(Request):
-    """A search in the address: the most used of `SearchRequest`; names may be repeated."""
+    """The common options of `SearchBody` as query parameters; names may be repeated."""
 
     q: Question
     limit: Limit | None = None
@@ -153,16 +159,16 @@ class SearchQuery(Request):
     @model_validator(mode="after")
     def _pages_in_order(self) -> SearchQuery:
         if self.first_page and self.last_page and self.last_page < self.first_page:
-            raise ValueError("last_page lies before first_page")
+            raise ValueError("last_page is before first_page")
         if self.text_weight == 0 and self.vector_weight == 0:
             raise ValueError("both weights are 0")
         return self
 
-    def as_request(self, weights: Mapping[str, float]) -> SearchRequest:
-        """Return the same search; `weights` are those of the settings."""
+    def as_request(self, weights: Mapping[str, float]) -> SearchBody:
+        """Return the same search as a body; `weights` are the defaults from the settings."""
         given = {"text": self.text_weight, "vector": self.vector_weight}
         wanted = {name: weights[name] if one is None else one for name, one in given.items()}
-        return SearchRequest(
+        return SearchBody(
             query=self.q,
             limit=self.limit,
             weights=WeightsRequest(**wanted) if any(wanted.values()) else None,
@@ -180,14 +186,14 @@ class SearchQuery(Request):
 
 
 class TurnRequest(Request):
-    """A turn of the conversation before."""
+    """An earlier turn of the conversation."""
 
     role: Literal["user", "assistant"]
     content: Annotated[str, Field(max_length=MAX_QUESTION), AfterValidator(_storable)]
 
 
 class AskRequest(Request):
-    """A question; without a chat model in the settings the answer quotes."""
+    """A question; the answer quotes the documents if no chat model is configured."""
 
     question: Question
     history: Annotated[list[TurnRequest], Field(max_length=20)] = []
@@ -195,9 +201,9 @@ class AskRequest(Request):
 
 
 class SourcesQuery(Request):
-    """A part of the list of documents."""
+    """Selects a part of the list of documents."""
 
     status: Literal["ready", "failed", "pending"] | None = None
-    name: Name | None = Field(default=None, description="A part of the file's name")
+    name: Name | None = Field(default=None, description="Part of the file's name")
     limit: Annotated[int, Field(ge=1, le=1000)] = 200
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0

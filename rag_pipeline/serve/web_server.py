@@ -1,4 +1,4 @@
-"""Binding a socket and serving an application on it, refused where it would be open to others."""
+"""Binds a socket and serves an application on it; refuses to serve others without a token."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from rag_pipeline.serve.readers import Readers
 from rag_pipeline.settings import Settings
 
 _GRACE_SECONDS = 5
-"""For requests that run when the server is told to end."""
+"""Time that running requests have to finish when the server is told to stop."""
 
 
 def access_of(settings: Settings, host: str, public_paths: frozenset[str] = frozenset()) -> Access:
-    """Return whom a server on this address answers.
+    """Return who may use a server on this address.
 
-    Raises `SettingsError` where others reach it and there is no token.
+    Raises `SettingsError` if other machines can reach it and no token is configured.
     """
     own = settings.serve
     tokens = Tokens(own.tokens, settings.project_dir)
     if not is_loopback(host) and not tokens:
         raise SettingsError(
-            f"{host} is reached by other machines, and there is no token",
-            hint="put [[serve.tokens]] into rag.toml (docs/serving.md), or bind to 127.0.0.1",
+            f"other machines can reach {host}, and no token is configured",
+            hint="add [[serve.tokens]] to rag.toml (docs/serving.md), or bind to 127.0.0.1",
         )
     principals = None if own.local_principals is None else tuple(own.local_principals)
     return Access(is_loopback(host), tokens, principals, own.allowed_hosts, public_paths)
@@ -40,9 +40,9 @@ def access_of(settings: Settings, host: str, public_paths: frozenset[str] = froz
 
 @contextmanager
 def page_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
-    """Lend the application of `rag serve` for an address.
+    """Yield the application of `rag serve` for an address.
 
-    Raises like `access_of`, and where the database is not to be had.
+    Raises like `access_of`, and if the database is unavailable.
     """
     access = access_of(settings, host, PUBLIC_PATHS)
     readers, pictures = Readers(settings), Pictures(settings)
@@ -56,26 +56,26 @@ def page_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 is any free one. Raises `SettingsError`."""
+    """Return a listening socket; port 0 picks any free port. Raises `SettingsError`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise SettingsError(
-            f"{host} port {port} cannot be listened on ({error.strerror or error})",
-            hint="give another --port, or 0 for any free one",
+            f"cannot listen on {host} port {port} ({error.strerror or error})",
+            hint="choose another --port, or 0 for any free one",
         ) from error
 
 
 def address_of(bound: socket.socket) -> str:
-    """Return the URL that a bound socket is reached by from this machine."""
+    """Return the URL under which this machine reaches a bound socket."""
     host, port = bound.getsockname()[:2]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}"
 
 
 def server_of(application: ASGIApp) -> uvicorn.Server:
-    """Return a server of an application: no log of requests, whose addresses hold questions."""
+    """Return a server for an application, without an access log: addresses contain questions."""
     return uvicorn.Server(
         uvicorn.Config(
             application,
@@ -89,8 +89,8 @@ def server_of(application: ASGIApp) -> uvicorn.Server:
 
 
 def serve(application: ASGIApp, bound: socket.socket, on_ready: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C; `on_ready` is given the URL."""
-    gc.freeze()  # else a full collection walks all that was imported: a tenth of a second
+    """Serve until Ctrl-C; `on_ready` receives the URL."""
+    gc.freeze()  # a full collection would otherwise walk every imported object, 0.1 s each time
     on_ready(address_of(bound))
     try:
         server_of(application).run(sockets=[bound])

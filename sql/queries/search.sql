@@ -109,7 +109,7 @@ INNER JOIN chunk AS c ON c.chunk_id = e.chunk_id
 WHERE e.space_id = :space_id
     AND (
         :source_hashes::text[] IS NULL
-        OR c.source_hash IN (SELECT unnest(:source_hashes))
+        OR c.source_hash IN (SELECT unnest(:source_hashes::text[]))
     )
     AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
     AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
@@ -152,7 +152,7 @@ INNER JOIN chunk AS c ON c.chunk_id = e.chunk_id
 WHERE e.space_id = :space_id
     AND (
         :source_hashes::text[] IS NULL
-        OR c.source_hash IN (SELECT unnest(:source_hashes))
+        OR c.source_hash IN (SELECT unnest(:source_hashes::text[]))
     )
     AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
     AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
@@ -175,7 +175,7 @@ WITH file AS MATERIALIZED (
             OR uri = ANY(:documents)
             OR substring(uri FROM '[^/\\]*$') = ANY(:documents)
             OR EXISTS (
-                SELECT 1 FROM unnest(:documents) AS wanted
+                SELECT 1 FROM unnest(:documents::text[]) AS wanted
                 WHERE length(wanted) >= 8 AND starts_with(source_hash, wanted)
             )
         )
@@ -221,7 +221,7 @@ FROM chunk
 WHERE chunk_id = ANY(:chunk_ids)
     AND (
         :source_hashes::text[] IS NULL
-        OR source_hash IN (SELECT unnest(:source_hashes))
+        OR source_hash IN (SELECT unnest(:source_hashes::text[]))
     )
     AND (:first_page::integer IS NULL OR page_end >= :first_page)
     AND (:last_page::integer IS NULL OR page_start <= :last_page)
@@ -229,7 +229,7 @@ WHERE chunk_id = ANY(:chunk_ids)
 
 -- name: found_chunks(chunk_ids)
 SELECT
-    c.chunk_id, c.source_hash, s.uri, d.title, d.page_count, c.chunk_index, c.kind,
+    c.chunk_id, c.source_hash, s.uri, d.title, c.chunk_index, c.kind,
     c.breadcrumb_trail, c.content, c.page_start, c.page_end, c.regions, c.language, c.metadata,
     c.parent_index, s.tags, d.updated_at
 FROM chunk AS c

@@ -135,7 +135,7 @@ def test_errors_say_the_next_step(connect: Connect) -> None:
         ("read_section", {"document": MANUAL, "section": "Nothing of the kind"}),
     )
     assert missing.is_error
-    assert "there is no such document; see the sources" in missing.content[0].text
+    assert "no such document; see the sources" in missing.content[0].text
     assert empty.is_error
     assert unknown.is_error
     assert "see its outline" in unknown.content[0].text
@@ -223,7 +223,7 @@ def test_a_note_during_a_sync_is_taken_in_by_the_next(project: Settings) -> None
             roots = {Path(root.root): root for root in list_roots(connection)}
     finally:
         readers.close()
-    assert (is_found, why) == (False, "a sync is running; the next one takes the note in")
+    assert (is_found, why) == (False, "a sync is running; the next one includes the note")
     folder = next(root for root in roots if (root / name).is_file())
     assert (roots[folder].readers, roots[folder].tags) == (("user:ida",), ("notes",))
     assert roots[folder.parent / "ida"].readers == ("public",)
@@ -233,7 +233,7 @@ def test_a_note_that_nobody_could_read_is_refused(project: Settings) -> None:
     readers = Readers(project)
     security = SecuritySettings(enabled=True)  # and no security.principals
     try:
-        with pytest.raises(SettingsError, match="nobody would find the note"):
+        with pytest.raises(SettingsError, match="nobody could find the note"):
             Notes(readers.whole(), security).keep("Pump", "It is QQ-79.", Bearer("ida", None))
     finally:
         readers.close()

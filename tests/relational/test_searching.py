@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,12 @@ from rag_pipeline.relational.row_search import RowSearcher
 from rag_pipeline.relational.rows.row_sync import sync_relational
 from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.search import Filters, Searcher
-from rag_pipeline.settings import RelationalSettings, Settings
+from rag_pipeline.settings import RelationalSettings, SearchSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.sync.finish import finish
 from tests.relational.conftest import Source
 from tests.relational.contexts import context_of
+from tests.search.reranker_server import reranker
 
 
 def searcher_of(
@@ -146,3 +148,28 @@ def test_what_is_excluded_is_not_computed_either(source: Source) -> None:
     assert databases.answer("What is the highest price of parts?").is_computed
     assert not databases.answer("What is the total stock?").is_computed
     assert not databases.answer("How many client notes are there?").is_computed
+
+
+def test_the_embedder_and_the_reranker_are_asked_once(
+    database: Database, settings: Settings, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many passes over named rows, their children and everything a search takes."""
+    searcher = searcher_of(database, settings, source(strategy="parent_child"))
+    embedded: list[str] = []
+    embed = type(searcher.embedder).embed_query
+
+    def counting(self: Any, text: str) -> Any:
+        embedded.append(text)
+        return embed(self, text)
+
+    monkeypatch.setattr(type(searcher.embedder), "embed_query", counting)
+    scores = [{"index": place, "relevance_score": 1 / (1 + place)} for place in range(3)]
+    with reranker({"results": scores}) as (url, requests):
+        given = {"reranker": {"url": url, "candidates": 3}}
+        reranking = SearchSettings.model_validate({**settings.search.model_dump(), **given})
+        searcher._settings = reranking
+        response = searcher.search("Nordwerk", limit=3)
+    assert embedded == ["Nordwerk"]
+    assert len(requests) == 1
+    assert response.results[0].title == "Nordwerk"
+    assert {one.rerank_score for one in response.results} <= {1.0, 0.5, 1 / 3, None}

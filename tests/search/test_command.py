@@ -78,12 +78,12 @@ def test_options(rag: Run, options: list[str], count: int) -> None:
     assert len(json.loads(rag("the", *options, "--json"))["results"]) == count
 
 
-def test_sql_is_printed_and_not_run(rag: Run) -> None:
+def test_the_sql_that_ran_is_printed(rag: Run) -> None:
     statements = json.loads(rag("lubricator", "--sql", "--json", "--tag", "service"))
     names = [statement["name"] for statement in statements]
-    assert names[0] == "passing_documents"
+    assert "passing_documents" in names
     assert names[-1] == "found_chunks"
-    assert "{lubric,lubricator}" in next(s["sql"] for s in statements if s["name"] == "postings")
+    assert "lubricator" in next(s["sql"] for s in statements if s["name"] == "postings")
 
 
 def test_no_range_of_pages(rag: Run) -> None:
@@ -98,6 +98,6 @@ def test_the_table_shows_corrections_clauses_and_their_sum(rag: Run) -> None:
         assert column in shown
 
 
-def test_statements_are_shown_with_their_purpose(rag: Run) -> None:
+def test_statements_are_shown_with_their_names(rag: Run) -> None:
     shown = rag("lubricator", "--sql")
-    assert "-- text: which chunks have them, how often\nSELECT" in shown
+    assert "-- postings: Primary key of posting; read in binary.\nSELECT" in shown

@@ -192,5 +192,6 @@ def test_what_only_feedback_found_is_as_relevant_as_its_meaning(database: Databa
 
 def test_the_statements_tell_of_it(database: Database) -> None:
     for settings, told in ((SETTINGS, True), (OFF, False)):
-        names = [one.name for one in Searcher(database, settings).statements(QUERY)]
-        assert ("shared_lexemes" in names) == told
+        searcher = Searcher(database, settings, embedder=Ahead())  # type: ignore[arg-type]
+        statements = searcher.statements(QUERY, limit=2, filters=REPORT)
+        assert ("shared_lexemes" in [one.name for one in statements]) == told

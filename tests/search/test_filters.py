@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
+from rag_pipeline.cli import app
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.search import Filters, MetadataFilter, Searcher
 from rag_pipeline.search.filters import EVERYTHING, resolve
 from rag_pipeline.search.legs.vector_leg import vector_leg
+from rag_pipeline.serve.request_models import FiltersRequest
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import ensure_index
@@ -149,3 +153,22 @@ def test_text_goes_on_until_enough_pass(
     monkeypatch.setattr("rag_pipeline.search.filters.SELECTIVE", 0)
     assert found(database, languages=["de"]) == {"vier"}
     assert found(database, first_page=2, last_page=2) == {"two"}
+
+
+def test_every_way_in_offers_every_filter() -> None:
+    """A field of `Filters` is an option of `rag search` and `rag ask`, and a field of the API."""
+    names = {one.name for one in fields(Filters)}
+    assert set(FiltersRequest.model_fields) == names
+    spans = {"pages", "since", "before", "where"}
+    singular = {name.removesuffix("s") for name in names}
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    for command in ("search", "ask"):
+        options = {option.name for option in commands[command].params}
+        assert spans <= options
+        assert singular - options == {
+            "first_page",
+            "last_page",
+            "ingested_from",
+            "ingested_before",
+            "metadata",
+        }

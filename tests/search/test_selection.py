@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from rag_pipeline.search import ScoreDetail, Searcher, SearchResult
+from rag_pipeline.search import Filters, ScoreDetail, Searcher, SearchResult
 from rag_pipeline.search.ranking.relevance import relevance
 from rag_pipeline.search.ranking.reranker import rerank
 from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
 from rag_pipeline.settings import ClauseWeights, RelevanceSettings, RerankerSettings, Settings
 from rag_pipeline.store.database import Database
 from tests.search.conftest import finish, land_document
+from tests.search.reranker_server import reranker
 
 
 def result(chunk_id: int, score: float, content: str = "") -> SearchResult:
@@ -143,30 +139,6 @@ def test_two_weightings_of_one_query(database: Database) -> None:
         assert found.score == pytest.approx(weight / 61)
 
 
-@contextmanager
-def reranker(reply: Any, status: int = 200) -> Iterator[tuple[str, list[Any]]]:
-    """Serve one reply on this machine; the list gets the requests."""
-    requests: list[Any] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            requests.append((self.path, self.headers.get("Authorization"), body))
-            content = json.dumps(reply).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1/rerank", requests
-    server.shutdown()
-    server.server_close()
-
-
 SCORES = [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.2}]
 
 
@@ -208,13 +180,20 @@ def test_no_reranker_by_default() -> None:
     assert rerank("query", results, RerankerSettings()) == (results, None)
 
 
-def test_statements_are_printed_and_can_be_read_by_postgres(database: Database) -> None:
+def test_statements_are_those_that_ran_and_postgres_can_read_them(database: Database) -> None:
     land_document(database, "a.pdf", ["oil pump"])
-    statements = Searcher(database, Settings()).statements("it's 100 % oil")
+    filters = Filters(languages=["en"], first_page=1)
+    statements = Searcher(database, Settings()).statements(
+        "it's 100 % oil", weights={"text": 1.0}, filters=filters
+    )
+    names = [statement.name for statement in statements]
+    assert names[0] == "passing_documents"
+    assert names[-1] == "found_chunks"
+    assert {"passing_chunks", "posting_buckets", "document_frequencies", "postings"} <= set(names)
+    assert all(names), "a statement of the search is not kept in sql/queries"
     by_name = {statement.name: statement.sql for statement in statements}
-    assert list(by_name)[-1] == "found_chunks"
-    assert "halfvec(4)" in by_name["vector_candidates"]
-    assert ":embedding" in by_name["vector_candidates"]
     with database.connection() as connection:
+        for statement in statements:
+            connection.execute(statement.sql.encode())
         rows = connection.execute(by_name["document_frequencies"].encode()).fetchall()
     assert rows == [("oil", 1)]

@@ -146,13 +146,13 @@ def test_a_page_is_a_picture_with_words(client: httpx.Client) -> None:
         (f"/api/sections/{MANUAL}?section=Nothing+of+the+kind", 404, "no such section"),
         (f"/api/sections/{MANUAL}?chunk_id=999999999", 404, "no such chunk"),
         ("/api/pages/" + "0" * 64 + "/1", 404, "no such document"),
-        ("/api/pages/abc/1", 422, "not as it should be"),
-        ("/api/pages/" + "0" * 64 + "/0", 422, "not as it should be"),
-        ("/api/outline/a%00b", 422, "not as it should be"),
-        ("/api/search?q=oil&limit=0", 422, "not as it should be"),
-        ("/api/search?q=oil&lmit=5", 422, "not as it should be"),
-        ("/api/search?q=oil&tag=%00", 422, "not as it should be"),
-        ("/api/search?q=oil&first_page=5&last_page=4", 422, "not as it should be"),
+        ("/api/pages/abc/1", 422, "the request is invalid"),
+        ("/api/pages/" + "0" * 64 + "/0", 422, "the request is invalid"),
+        ("/api/outline/a%00b", 422, "the request is invalid"),
+        ("/api/search?q=oil&limit=0", 422, "the request is invalid"),
+        ("/api/search?q=oil&lmit=5", 422, "the request is invalid"),
+        ("/api/search?q=oil&tag=%00", 422, "the request is invalid"),
+        ("/api/search?q=oil&first_page=5&last_page=4", 422, "the request is invalid"),
         ("/api/evaluation/report", 404, "no report"),
         ("/api/nothing", 404, "not found"),
         ("/../rag.toml", 404, "not found"),
@@ -171,7 +171,7 @@ def test_problems_say_what_is_wrong_and_what_to_do(
 
 def test_pages_beyond_the_last_and_files_without_pages(client: httpx.Client) -> None:
     beyond = client.get(f"/api/pages/{hash_of(client, MANUAL)}/4")
-    assert (beyond.status_code, beyond.json()["title"]) == (404, "it has 3 pages")
+    assert (beyond.status_code, beyond.json()["title"]) == (404, "the document has 3 pages")
     text = client.get(f"/api/pages/{hash_of(client, HOSTILE_NAME)}/1")
     assert (text.status_code, text.json()["next_step"]) == (404, "read the section instead")
 
@@ -234,7 +234,7 @@ def test_a_changed_file_has_no_picture(client: httpx.Client, project: Settings) 
     path.write_bytes(content + b"\n% more")
     try:
         response = client.get(f"/api/pages/{source_hash}/1")
-        assert (response.status_code, "another one" in response.json()["title"]) == (404, True)
+        assert (response.status_code, "has changed" in response.json()["title"]) == (404, True)
     finally:
         path.write_bytes(content)
     assert client.get(f"/api/pages/{source_hash}/1").status_code == 200

@@ -84,7 +84,7 @@ def test_the_page_asks_no_other_host(client: httpx.Client) -> None:
 
 def test_no_token_no_other_machine(project: Settings) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
-        with pytest.raises(SettingsError, match="there is no token"):
+        with pytest.raises(SettingsError, match="no token is configured"):
             access_of(project, host)
 
 
@@ -144,7 +144,7 @@ def test_tokens_are_never_written_in_the_settings(tmp_path: Path) -> None:
         ([{"name": "a", "token_env": "RAG_TOKEN_SHORT"}], "16 characters"),
         (
             [{"name": "a", "token_env": "RAG_TOKEN_A"}, {"name": "b", "token_env": "RAG_TOKEN_A"}],
-            "there twice",
+            "configured twice",
         ),
     ],
 )

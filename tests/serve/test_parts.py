@@ -60,7 +60,7 @@ def test_a_page_that_kills_its_process_costs_one_picture(
     try:
         with monkeypatch.context() as patch:
             patch.setattr("rag_pipeline.serve.pictures.render_page", die)
-            with pytest.raises(ProblemError, match="cannot be drawn") as caught:
+            with pytest.raises(ProblemError, match="cannot be rendered") as caught:
                 pictures.picture(document, 1, 400)
         assert caught.value.problem.status == 422
         picture = pictures.picture(document, 1, 400)
@@ -103,4 +103,6 @@ def test_the_command_refuses_to_be_open_to_all(project: Settings) -> None:
         check=False,
     )
     assert ran.returncode == 1
-    assert "there is no token; put [[serve.tokens]] into rag.toml" in ran.stderr.replace("\n", " ")
+    assert "no token is configured; add [[serve.tokens]] to rag.toml" in ran.stderr.replace(
+        "\n", " "
+    )

@@ -16,7 +16,8 @@ from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import query_weights
 from rag_pipeline.search.legs.postings import inverse_frequency
-from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound, Words, WordSearch
+from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound
+from rag_pipeline.search.legs.word_search import Words, WordSearch
 from rag_pipeline.search.ranking.fusion import LegHit
 from rag_pipeline.store.named_queries import queries
 
