@@ -75,18 +75,10 @@ class SourceDatabase:
             return named_rows(connection, self.answerer.reader, question, list(self.roots))
 
     def by_chat(self, chat: ChatModel, question: str) -> ExactAnswer:
-        """Let a chat model write the statement."""
-        # Here, since sqlglot takes a quarter of a second to load.
-        from rag_pipeline.relational.questions.generated_sql import answer_by_chat
+        """Let a chat model write the logical form."""
+        from rag_pipeline.relational.questions.generated_form import answer_by_chat
 
-        return answer_by_chat(
-            chat,
-            self.engine,
-            self.schema,
-            question,
-            timeout_seconds=self.timeout_seconds,
-            row_limit=self.sources[0].row_limit,
-        )
+        return answer_by_chat(chat, self.answerer, question)
 
 
 @dataclass

@@ -155,7 +155,7 @@ class RelationalSettings(Section):
     timeout_seconds: float = Field(
         default=30, gt=0, description="Longest time that one statement may run"
     )
-    row_limit: int = Field(default=100, ge=1, description="Rows of an exact answer, at most")
+    row_limit: int = Field(default=1000, ge=1, description="Rows of an exact answer, at most")
     tags: list[str] = Field(default=[], description="Tags kept with every row of the source")
     readers: list[str] = Field(
         default=["public"], description="Who may read the rows; see `security`"

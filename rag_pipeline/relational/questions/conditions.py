@@ -265,7 +265,7 @@ class Conditions:
             places = [(one.table, one.expression.name) for one in vocabulary.totals()]  # type: ignore[union-attr]
             thing.used = True
             return self._compare(places, sign, token, unit, thing)
-        if (places := self._numbers(thing)):
+        if places := self._numbers(thing) or vocabulary.stand_in(thing):
             thing.used = True
             return self._compare(places, sign, token, unit, thing)
         table = vocabulary.table_of(thing)

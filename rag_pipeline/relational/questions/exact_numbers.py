@@ -40,9 +40,11 @@ class ExactAnswer:
     reason: str | None = None
     """Why it could not be computed; None where it was."""
     method: Literal["rules", "chat"] = "rules"
-    """Who read the question: rules, whose numbers are exact, or a chat model that wrote the SQL."""
+    """Who read the question: rules, whose numbers are exact, or a chat model."""
     source: str = ""
     """The relational source whose database was asked."""
+    form: str = ""
+    """What was computed, in words."""
     is_about_data: bool = False
     """The question asks for a computation and names anything of the schema or the data. What does
     not is left to documents: no chat model is asked for SQL."""
@@ -69,19 +71,19 @@ class ExactAnswerer:
         schema: Schema,
         *,
         timeout_seconds: float = 30,
-        row_limit: int = 100,
+        row_limit: int = 1000,
     ) -> None:
         """Statements run at most `timeout_seconds` and return at most `row_limit` rows."""
-        self._engine = engine
+        self.engine = engine
         self._schema = schema
-        self._timeout = timeout_seconds
+        self.timeout_seconds = timeout_seconds
         self._limit = row_limit
         self.reader = QuestionReader(schema)
         self._vocabulary: Vocabulary | None = None
 
     def answer(self, question: str) -> ExactAnswer:
         """Compute a number, or say why not. Raises `SourceError` where the database is away."""
-        with reading(self._engine, self._timeout) as connection:
+        with reading(self.engine, self.timeout_seconds) as connection:
             cut = self.reader.read(connection, question)
             if cut is None:
                 return ExactAnswer(question, reason="it is empty, or too long")
@@ -111,7 +113,7 @@ class ExactAnswerer:
         self, connection: Connection, question: str, forms: Sequence[Form]
     ) -> ExactAnswer:
         """Run every reading; only what all of them say is an answer."""
-        answers = [self._run(connection, question, form) for form in forms]
+        answers = [self.run(connection, question, form) for form in forms]
         computed = [one for one in answers if one.is_computed]
         if len({str(one.rows) for one in computed}) > 1:
             described = list(dict.fromkeys(describe(form) for form in forms))
@@ -119,22 +121,32 @@ class ExactAnswerer:
             return ExactAnswer(question, reason=reason)
         return computed[0] if computed else answers[0]
 
-    def _run(self, connection: Connection, question: str, form: Form) -> ExactAnswer:
+    def run(
+        self,
+        connection: Connection,
+        question: str,
+        form: Form,
+        *,
+        method: Literal["rules", "chat"] = "rules",
+    ) -> ExactAnswer:
+        """Compile and run one logical form."""
         dialect = connection.dialect
-        statement = compile_form(form, self._schema, dialect.name, self._limit * 10 + 1)
+        statement = compile_form(form, self._schema, dialect.name, self._limit + 1)
         sql = str(statement.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
         rows = [list(row) for row in connection.execute(statement)]
         if form.limit is not None:
             rows = _first(rows, form.limit)
-        if len(rows) > max(self._limit, 1000):
-            return ExactAnswer(question, sql=sql, reason=f"it has more than {len(rows) - 1} rows")
+        if len(rows) > self._limit:
+            return ExactAnswer(question, sql=sql, reason=f"it has more than {self._limit} rows")
         if form.measure.expression is not None and all(row[-1] is None for row in rows):
             return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")
         if form.group is not None and form.descending is None and _repeats(rows):
             return ExactAnswer(question, sql=sql, reason=f"several of {form.group.table} share a name")
         columns = list(statement.selected_columns.keys())
         named = [self._named(row, form, dialect.name) for row in rows]
-        return ExactAnswer(question, columns, named, sql)
+        return ExactAnswer(
+            question, columns, named, sql, method=method, form=describe(form)
+        )
 
     def _named(self, row: list[Any], form: Form, dialect: str) -> list[Any]:
         """Join a person's names; numbers stay numbers, rounded to cents where they are broken."""
