@@ -21,7 +21,7 @@ from rag_pipeline.relational.questions.logical_form import (
     Path,
 )
 from rag_pipeline.relational.questions.mentions import Place
-from rag_pipeline.relational.questions.named_values import FoundValue
+from rag_pipeline.relational.questions.named_values import FoundValue, ValueColumn
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.questions.vocabulary import Vocabulary
 from rag_pipeline.relational.schema.table_schema import ForeignKey
@@ -137,7 +137,7 @@ class Conditions:
         hints = [p for t in self.tokens for p in self.vocabulary.dates_like(t)]
         options: list[tuple[int, ColumnAt]] = []
         for table in self.vocabulary.schema.tables:
-            dates = [p for p in hints if p[0] == table] or self.vocabulary.dates(table)
+            dates = [p for p in hints if p[0] == table] or self.vocabulary.own_dates(table)
             for way in self.vocabulary.ways.between(base, table) if dates else ():
                 path = forward(way)
                 if path is not None:
@@ -181,12 +181,27 @@ class Conditions:
     def _add(
         self, way: Way, make: Make | None, token: Token | None = None, **more: object
     ) -> None:
-        group = self._negated.get(id(token), 0) if token is not None else 0
         is_forward = forward(way) is not None
+        group = self._negated.get(id(token), 0) if token is not None else 0
+        if token is not None and not group and not is_forward:
+            group = self._negation_around(token, way)
         self._links |= {step.link for step in way}
         negated = bool(group) and not is_forward
         count = more.get("count")
         self._found.append(Constraint(way, make, negated, group, count))  # type: ignore[arg-type]
+
+    def _negation_around(self, token: Token, way: Way) -> int:
+        """Return the negation that a condition is part of: `never bought Jazz`."""
+        for one in self.tokens:
+            if not self._is_negated(one) or one.kind == "value":
+                continue
+            table = self.vocabulary.table_of(one)
+            other = self._anchors[id(one)] if table else self._trade_way() if (
+                one.name == "trade") else None
+            is_inside = self._at(one) < self._at(token) or token.is_korean
+            if other and is_inside and way[: len(other)] == other:
+                return self._negated[id(one)]
+        return 0
 
     # -- numbers
 
@@ -429,13 +444,15 @@ class Conditions:
             at = anchor[-1].target if anchor else self._base
             for table in self.vocabulary.schema.tables:
                 wanted = [p for p in places if p[0] == table] if places else (
-                    self.vocabulary.dates(table)
+                    self.vocabulary.own_dates(table)
                 )
                 for way in self.vocabulary.ways.between(at, table) if wanted else ():
                     if forward(way) is not None:
                         options += [(len(way), _joined(anchor, way), p) for p in wanted]
         if not options:
-            raise NotComputableError(f"it is not clear which date “{token.text}” is of")
+            dates = [name for _, name in self.vocabulary.dates(self._base)]
+            known = f": say {' or '.join(dates)}" if dates else ""
+            raise NotComputableError(f"it is not clear which date “{token.text}” is of{known}")
         best = min(cost for cost, _, _ in options)
         chosen = dict.fromkeys((way, p) for cost, way, p in options if cost == best)
         if trade is not None and any(way for way, _ in chosen):
@@ -521,7 +538,19 @@ class Conditions:
             whole = parts[0] if len(parts) == 1 else FullName(parts)
             return OneOf(whole, values, negated and not one_to_many)
 
-        self._add(way, make, target if negated else self._companion(first) and None)
+        if one_to_many and len(group) > 1 and not negated and self._joint(group) != "or":
+            # Bought Rock and Jazz: both of them, or one of them.
+            if self.choices.pick([True, False]):
+                for number, value in enumerate(values):
+                    single = partial(_is_one_of, column, (value,))
+                    self._links |= {step.link for step in way}
+                    self._found.append(Constraint(way, single, False, -2 - number))
+                return
+        self._add(way, make, target)
+
+    def _joint(self, group: list[Token]) -> str:
+        before = self._beside(group[-1], -1)
+        return before.name if before is not None else ""
 
     def _restricted(
         self, first: Token, last: Token, columns: list[FoundValue]
@@ -605,7 +634,8 @@ class Conditions:
                 continue
             places = self.vocabulary.columns(token)
             flags = [p for p in places if self.vocabulary.is_flag(p)]
-            presence = self._ops("presence")
+            beside = self._beside(token, 1 if token.is_korean else -1)
+            presence = [beside] if beside is not None and beside.name == "presence" else []
             negated = self._is_negated(token)
             if flags:
                 way, place = self._nearest(flags, token)
@@ -710,6 +740,11 @@ def _joined(anchor: Way, way: Way) -> Way:
 
 def _has(token: Token, found: FoundValue) -> bool:
     return any(one.column == found.column for one in token.values)
+
+
+def _is_one_of(column: ValueColumn, values: tuple[str, ...], path: Path) -> Filter:
+    parts = tuple(ColumnAt(path, column.table, name) for name in column.columns)
+    return OneOf(parts[0] if len(parts) == 1 else FullName(parts), values)
 
 
 def _equals(place: Place, value: bool | int, path: Path) -> Filter:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from rag_pipeline.relational.questions.lexicon import units
+from rag_pipeline.relational.questions.lexicon import is_hangul, units
 from rag_pipeline.relational.questions.mentions import Namer, phrases
 from rag_pipeline.relational.questions.named_values import FoundValue, find_values
 from rag_pipeline.relational.questions.pieces import (
@@ -69,7 +69,7 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
         for name in names:
             for concept in schema.lexicon.name_concepts(name):
                 if concept not in known and len(concept) > 2:
-                    found[units(concept)] = concept
+                    found[units(concept) if is_hangul(concept) else (concept,)] = concept
     for key, forms in {**phrases(schema), **schema.lexicon.own_words}.items():
         found |= dict.fromkeys(map(units, forms), key)
     return found

@@ -14,6 +14,7 @@ from rag_pipeline.relational.questions.choices import Choices
 from rag_pipeline.relational.questions.conditions import Conditions
 from rag_pipeline.relational.questions.logical_form import (
     ColumnAt,
+    Exists,
     Expression,
     Form,
     GroupBy,
@@ -58,14 +59,17 @@ class QuestionGrammar:
         has_adjective = any(t.name.endswith((".highest", ".lowest")) for t in self.tokens)
         asks_number = self._ops("count", *_AGGREGATES, "share")
         target = self._which() if order or has_adjective or not asks_number else None
-        if order is not None and order[0].name in ("max", "min") and not (target or group):
+        if order is not None and order[0].name in ("max", "min") and target is None:
             order[0].used, order = False, None
+        if order is not None and not (target or group):
+            raise NotComputableError(f"it is not clear whose extreme “{order[0].text}” is")
         if target is not None and order is None and not has_adjective:
             raise NotComputableError("it asks for no number")
         if target is not None and group is not None:
             raise NotComputableError("it groups by two things")
         form = self._adjective(target) or self._measure(order, target or group)
-        self._use("much", "which", "yet", "and", "counter")
+        self._use_joints()
+        self._use("much", "which", "yet", "counter")
         for token in self._ops("from", "to"):
             token.used = not any(t.kind in ("number", "period") for t in self._beside(token))
         unused = [token for token in self.tokens if not token.used]
@@ -86,6 +90,16 @@ class QuestionGrammar:
     def _beside(self, token: Token) -> list[Token]:
         at = self._index(token)
         return [*self.tokens[max(0, at - 1) : at], *self.tokens[at + 1 : at + 2]]
+
+    def _use_joints(self) -> None:
+        """Take an `and` that joins conditions; between things it would ask for two of them."""
+        for token in self._ops("and"):
+            sides = self._beside(token)
+            if len(sides) == 2 and (
+                sides[1].name == "much"
+                or all(s.kind in ("value", "number", "period") or s.is_condition for s in sides)
+            ):
+                token.used = True
 
     def _index(self, token: Token) -> int:
         return next(i for i, one in enumerate(self.tokens) if one is token)
@@ -125,6 +139,8 @@ class QuestionGrammar:
 
     # -- groups
 
+    _is_alternative = False
+    """Another number could be meant by the same word."""
     _is_by = False
     """The group was said with `by`, which is no division as `per` may be."""
 
@@ -140,8 +156,13 @@ class QuestionGrammar:
                 None,
             )
             following = self.tokens[at + 1 : at + 2]
-            if following and following[0].kind == "value" and token.text.lower() == "by":
-                # made by Gold members
+            if following and token.text.lower() == "by" and (
+                following[0].kind == "value" or following[0].name == "count"
+            ):
+                # made by Gold members; top 3 by number of orders
+                token.used = True
+                continue
+            if mention is not None and token.text.lower() == "by" and self._is_agent(mention):
                 token.used = True
                 continue
             if mention is not None and self._is_measurable(mention) and (
@@ -164,6 +185,14 @@ class QuestionGrammar:
         for token in found:
             token.used = True
         return found[0] if found else None
+
+    def _is_agent(self, mention: Token) -> bool:
+        """Whether `by` names who did it: bought by customers, by the customer Frank Harris."""
+        behind = self.tokens[self._index(mention) + 1 :][:1]
+        if behind and behind[0].kind == "value" and behind[0].start == mention.end:
+            return True
+        is_plural = mention.text.lower().endswith("s") and not mention.is_korean
+        return is_plural and self.choices.pick([True, False])
 
     def _grouping(self, base: str, token: Token) -> tuple[GroupBy, list[Token]]:
         """Return the group as seen from a base table."""
@@ -218,12 +247,17 @@ class QuestionGrammar:
         token = found[0]
         token.used = True
         limit = None
+        asked = next(iter(self._ops("which")), None)
+        behind = self.tokens[self._index(asked) + 1 :][:1] if asked is not None else []
         if token.name in ("top", "bottom"):
             number = self._near(token, lambda t: t.kind == "number", before=False)
             if number is None:
                 raise NotComputableError("it is not clear how many are meant")
             number.used = True
             limit = int(number.number)
+        elif behind and behind[0].kind == "number" and not behind[0].is_korean:
+            behind[0].used = True
+            limit = int(behind[0].number)
         elif (number := self._by_number()) is not None:
             number.used = True
             limit = int(number.number)
@@ -475,6 +509,8 @@ class QuestionGrammar:
             else:
                 grouping = chosen
         filters = self.conditions.filters(amount.table, grouping.path if grouping else ())
+        if self._is_alternative and any(isinstance(one, Exists) for one in filters):
+            raise NotComputableError("a total of the whole would be told for a part of it")
         with_empty = False
         if order is not None and not order[1] and grouping is not None and grouping.table:
             # Is the lowest total that of one who has none?
@@ -513,6 +549,7 @@ class QuestionGrammar:
             options = vocabulary.amounts(found[0], self._ops("net"), self._ops("gross"))
             self._use("net", "gross")
         elif heads and vocabulary.totals():
+            self._check_total(heads)
             options = vocabulary.totals()
         elif self._ops("trade") and self._ops("much"):
             options = vocabulary.revenues()
@@ -522,6 +559,7 @@ class QuestionGrammar:
         options = mine or options
         if not options:
             raise NotComputableError("it is not clear which number is asked for")
+        self._is_alternative = len(options) > 1
         amount = self.choices.pick(options)
         kinds = {_AGGREGATES[t.name] for t in heads}
         if len(kinds) > 1 and "sum" in kinds:
@@ -537,6 +575,19 @@ class QuestionGrammar:
         if not amount.adds_up:
             raise NotComputableError("it does not say whether a total or an average is meant")
         return "sum", amount
+
+    def _check_total(self, heads: Sequence[Token]) -> None:
+        """Refuse `total customers`: a number of rows, or a sum?"""
+        for token in heads:
+            following = self.tokens[self._index(token) + 1 :][:1]
+            if token.name == "sum" and following and following[0].start == token.end and (
+                self.vocabulary.table_of(following[0])
+            ):
+                thing = following[0].text
+                raise NotComputableError(
+                    f"it can be read in several ways: how many {thing} are there?; "
+                    f"or: what is the sum of the totals of {thing}?"
+                )
 
     def _check_owner(self, found: Sequence[Token], heads: Sequence[Token]) -> None:
         """Refuse `the average cost of a visit`, where a visit has several costs."""

@@ -18,6 +18,8 @@ TokenKind = Literal["operator", "mention", "value", "number", "period"]
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
+_PLAIN = {word: word for word in ("year", "month", "quarter", "name")}
+_COMPARING = frozenset("more less at_least at_most minutes seconds hours money".split())
 _YEARS = range(1900, 2101)
 
 
@@ -37,6 +39,13 @@ class Token:
     period: tuple[datetime.date, datetime.date] | None = None
     """First day, and the first day after it."""
     used: bool = field(default=False)
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it is part of a comparison: a sign, an adjective, a unit."""
+        return self.kind == "operator" and (
+            self.name.endswith((".more", ".less")) or self.name in _COMPARING
+        )
 
     @property
     def is_korean(self) -> bool:
@@ -94,6 +103,11 @@ def _plain(
     if piece.kind == "number":
         number = Decimal(piece.value.replace(",", ""))
         return Token("number", piece.value, piece.text, index, index + 1, number=number)
+    plain = _PLAIN.get(piece.text.lower().rstrip("s"))
+    if piece.kind == "operator" and plain is not None:
+        # `year` has the stem of `yearly`, `name` that of `named`: here it is the noun.
+        mention = Mention((plain,), index, index + 1)
+        return Token("mention", plain, piece.text, index, index + 1, mention=mention)
     if piece.kind == "operator":
         return Token("operator", piece.value, piece.text, index, index + 1)
     return None

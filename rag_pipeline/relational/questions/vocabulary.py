@@ -22,6 +22,8 @@ from rag_pipeline.relational.schema.ways import Ways
 
 _TOTALS = frozenset({"total", "amount", "revenue"})
 _KEYS = frozenset({"id", "no", "number", "code", "key", "to", "by"})
+_DATE_WORDS = frozenset({"date", "time", "at", "on", "create", "start", "issue"})
+"""Words of a date that is the time of the row itself."""
 _UNITS = {"millisecond": Decimal(1000), "second": Decimal(1), "minute": Decimal(1) / 60}
 
 
@@ -98,6 +100,11 @@ class Vocabulary:
         ]
         return own if len(own) == 1 else found
 
+    def own_dates(self, table: str) -> list[Place]:
+        """Return the date that says when a row came about: order_date of orders, created_at."""
+        own = {*_DATE_WORDS, *self.schema.tables[table].concepts}
+        return [p for p in self.dates(table) if set(self.schema.lexicon.name_concepts(p[1])) <= own]
+
     def is_date(self, place: Place) -> bool:
         """Whether a column holds dates."""
         return is_date(self.schema.tables[place[0]].column(place[1]))
@@ -135,9 +142,11 @@ class Vocabulary:
                 return columns
             kinds = [False] if net else [True] if gross else [False, True]
             return [one for kind in kinds for one in self.revenues(gross=kind)]
-        if concepts == ("discount",):
-            return columns
-        return columns
+        return columns or [
+            Amount(place[0], ColumnAt((), *place), False, True)
+            for place in self.stand_in(token)
+            if self.is_number(place)
+        ]
 
     def revenues(self, *, gross: bool = False) -> list[Amount]:
         """Return what may be meant by revenue: lines added up, and columns of totals."""
