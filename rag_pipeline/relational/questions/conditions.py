@@ -30,6 +30,7 @@ from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
 _SIGNS: dict[str, Comparison] = {
     "more": ">", "less": "<", "at_least": ">=", "at_most": "<=", "only": "=",
 }
+_MONEY = ("price", "total", "amount", "cost")
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 
 
@@ -198,7 +199,7 @@ class Conditions:
             table = self.vocabulary.table_of(one)
             other = self._anchors[id(one)] if table else self._trade_way() if (
                 one.name == "trade") else None
-            is_inside = self._at(one) < self._at(token) or token.is_korean
+            is_inside = self._at(one) < self._at(token) or one.is_korean
             if other and is_inside and way[: len(other)] == other:
                 return self._negated[id(one)]
         return 0
@@ -213,7 +214,8 @@ class Conditions:
     def _take_number(self, token: Token) -> None:
         before, behind = self._beside(token, -1), self._beside(token, 1)
         unit: Token | None = None
-        if behind is not None and behind.name in (*_SECONDS, "money") and not behind.used:
+        units = (*_SECONDS, "money", "counter")
+        if behind is not None and behind.name in units and not behind.used:
             unit = behind
             behind = self._beside(unit, 1)
         for sign in (before, behind):
@@ -262,7 +264,7 @@ class Conditions:
         for one in (behind, before) if not sign.is_korean else (before,):
             if one is None or one.used:
                 continue
-            is_total = one.name == "sum" and bool(self.vocabulary.totals())
+            is_total = one.name in ("sum", "sum_amount") and bool(self.vocabulary.totals())
             if one.mention is not None or is_total:
                 return one
         return None
@@ -274,9 +276,12 @@ class Conditions:
         if thing is None and unit is not None and unit.name in _SECONDS:
             places = vocabulary.by_last_word(vocabulary.adjective_concepts("long"))
             return self._compare(places, sign, token, unit, None)
+        if thing is None and unit is not None and unit.name == "money":
+            places = [p for p in vocabulary.by_last_word(_MONEY) if p[0] == self._base]
+            return self._compare(places[:1] if len(places) == 1 else [], sign, token, unit, None)
         if thing is None:
             raise NotComputableError(f"it is not clear what “{token.text}” is compared with")
-        if thing.name == "sum":
+        if thing.name in ("sum", "sum_amount"):
             places = [(one.table, one.expression.name) for one in vocabulary.totals()]  # type: ignore[union-attr]
             thing.used = True
             return self._compare(places, sign, token, unit, thing)
@@ -290,6 +295,8 @@ class Conditions:
         if len(way) != 1 or way[0].forward:
             raise NotComputableError(f"“{thing.text}” cannot be counted for {self._base}")
         thing.used = True
+        if unit is not None:
+            unit.used = True
         self._links.add(way[0].link)
         self._found.append(Constraint(way, None, False, -1, (sign, int(token.number))))
         return None
@@ -707,6 +714,18 @@ class Conditions:
             way = self._anchors[id(token)]
             token.used = True
             negated = self._is_negated(token)
+            if negated and any(
+                other is not token
+                and not self._is_negated(other)
+                and (near := self._anchors.get(id(other), ()))
+                and forward(near) is None
+                and len(near) < len(way)
+                and way[: len(near)] == near
+                for other in self.tokens
+            ):
+                raise NotComputableError(
+                    f"it is not clear whether no “{token.text}” at all is meant, or one row without"
+                )
             if negated and (not way or forward(way) is not None):
                 if not way:
                     raise NotComputableError(f"it is not clear what is negated: “{token.text}”")

@@ -214,7 +214,7 @@ class _Statement:
         columns = [scope.expression(one, exact=False) for one in form.measure.columns]
         labelled = [c.label(one.name) for c, one in zip(columns, form.measure.columns, strict=True)]
         if form.measure.expression is None:
-            found = select(*labelled).select_from(scope.source()).where(*where)
+            found = select(*labelled).select_from(scope.source()).where(*where).distinct()
             return found.order_by(*columns).limit(limit)
         number = scope.expression(form.measure.expression)
         found = select(*labelled, number.label("result")).select_from(scope.source()).where(*where)
@@ -293,9 +293,20 @@ class _Statement:
         if measure.per is not None:
             info = self._schema.tables[measure.per[-1].target if measure.per else self._form.base]
             at = self._scope.table(measure.per)
-            rows = func.count(distinct(at.c[info.key[0]]))
+            rows: ColumnElement[Any] = func.count(distinct(at.c[info.key[0]]))
+            if measure.per_all:
+                rows = self._all_rows(info.name, measure.per)
             number = cast(number, Numeric(38, 10)) / func.nullif(rows, 0)
         return number
+
+    def _all_rows(self, table: str, path: Path) -> ColumnElement[Any]:
+        """Return the number of a table's rows, under the filters that are about them alone."""
+        scope = _Scope(table, self._schema, self._dialect)
+        found = [rebased(one, path) for one in self._form.filters]
+        where = [scope.filter(one) for one in found if one is not None]
+        scope.table(())
+        counted = select(func.count()).select_from(scope.source()).where(*where)
+        return counted.correlate(None).scalar_subquery()
 
     def _share(self, measure: Measure) -> ColumnElement[Any]:
         from sqlalchemy import case

@@ -122,6 +122,8 @@ class Measure:
     expression: Expression | None = None
     per: Path | None = None
     """Divide by the number of different rows at the end of this path."""
+    per_all: bool = False
+    """Divide by all rows there that fulfil the filters on them, not only by those met."""
     part: tuple[Filter, ...] = ()
     """Of a share: what the counted part fulfils; with an expression, its sum's share."""
     columns: tuple[ColumnAt, ...] = ()

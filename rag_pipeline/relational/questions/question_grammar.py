@@ -64,10 +64,12 @@ class QuestionGrammar:
         if order is not None and not (target or group):
             raise NotComputableError(f"it is not clear whose extreme “{order[0].text}” is")
         if target is not None and order is None and not has_adjective:
-            raise NotComputableError("it asks for no number")
-        if target is not None and group is not None:
+            form = self._rows(target) if group is None else None
+        elif target is not None and group is not None:
             raise NotComputableError("it groups by two things")
-        form = self._adjective(target) or self._measure(order, target or group)
+        else:
+            form = None
+        form = form or self._adjective(target) or self._measure(order, target or group)
         self._use_joints()
         self._use("much", "which", "yet", "counter")
         for token in self._ops("from", "to"):
@@ -172,6 +174,7 @@ class QuestionGrammar:
                 continue
             if mention is None or mention.used:
                 raise NotComputableError(f"it is not clear what “{token.text}” belongs to")
+            mention = self._compound(mention)
             self._is_by = token.text.lower() in ("by", "grouped by", "broken down by", "별", "별로")
             # `each staff member of …`: a role before the noun, as in `support employee`
             if not token.is_korean and self.vocabulary.roles(mention):
@@ -185,6 +188,26 @@ class QuestionGrammar:
         for token in found:
             token.used = True
         return found[0] if found else None
+
+    def _compound(self, mention: Token) -> Token:
+        """Return what `customer country` groups by: the country of customers."""
+        at = self._index(mention)
+        pair = self.tokens[at - 1 : at + 1] if mention.is_korean else self.tokens[at : at + 2]
+        if at == 0 and mention.is_korean or len(pair) < 2 or pair[0].end != pair[1].start:
+            return mention
+        owner, column = pair
+        if not all(one.mention is not None for one in pair):
+            return mention
+        table = self.vocabulary.table_of(owner)
+        if self.vocabulary.roles(owner) and not self.vocabulary.columns(owner):
+            return mention
+        places = [p for p in self.vocabulary.columns(column) if p[0] == table]
+        if not places or column.mention is None or self.vocabulary.table_of(column):
+            words = f"{owner.text} {column.text}"
+            raise NotComputableError(f"it is not clear what “{words}” groups by")
+        owner.used = True
+        column.mention = replace(column.mention, columns=tuple(places))
+        return column
 
     def _is_agent(self, mention: Token) -> bool:
         """Whether `by` names who did it: bought by customers, by the customer Frank Harris."""
@@ -320,6 +343,25 @@ class QuestionGrammar:
             ("year",), ("month",), ("quarter",)
         )
 
+    # -- rows and facts
+
+    def _rows(self, target: Token) -> Form:
+        """Return the rows, or values of a column, that are asked for."""
+        vocabulary = self.vocabulary
+        table = vocabulary.table_of(target)
+        if table is not None:
+            names = vocabulary.schema.tables[table].label
+            columns = tuple(ColumnAt((), table, name) for name in names)
+        else:
+            named = self._tables()
+            places = vocabulary.columns(target)
+            place = self.choices.pick([p for p in places if p[0] in named] or list(places))
+            table, columns = place[0], (ColumnAt((), *place),)
+        filters = self.conditions.filters(table)
+        if not filters:
+            raise NotComputableError("it asks for all rows, and for no number")
+        return Form(table, Measure("list", columns=columns), filters)
+
     # -- measures
 
     def _adjective(self, target: Token | None) -> Form | None:
@@ -425,7 +467,9 @@ class QuestionGrammar:
             path = self._grouping(table, per)[0].path
             if not path:
                 raise NotComputableError(f"rows of {table} do not belong to one “{per.text}” each")
-            measure = replace(measure, per=path)
+            # Those who have none may be meant to count, too.
+            per_all = self.choices.pick([False, True])
+            measure = replace(measure, per=path, per_all=per_all)
         trade = self._ops("trade")
         if trade and not self._ops("not") and not different:
             lines = self.conditions.traded(trade[0], table)
@@ -488,6 +532,7 @@ class QuestionGrammar:
             measure,
             filters,
             grouping,
+            grouping is not None and grouping.table is not None,
             descending=order[1] if order else None,
             limit=(order[2] or 1) if order else None,
         )
@@ -503,7 +548,10 @@ class QuestionGrammar:
             if aggregate == "average" and not self._is_by and chosen.table not in (None, amount.table):
                 is_per = self.choices.pick([True, False] if amount.is_column else [True])
                 if is_per:
-                    measure = Measure("sum", amount.expression, per=chosen.path)
+                    per_all = self.choices.pick([False, True]) if chosen.path else False
+                    measure = Measure(
+                        "sum", amount.expression, per=chosen.path, per_all=per_all
+                    )
                 else:
                     grouping = chosen
             else:

@@ -108,6 +108,8 @@ def _plain(
         # `year` has the stem of `yearly`, `name` that of `named`: here it is the noun.
         mention = Mention((plain,), index, index + 1)
         return Token("mention", plain, piece.text, index, index + 1, mention=mention)
+    if piece.kind == "particle" and piece.text in ("와", "과"):
+        return Token("operator", "and", piece.text, index, index + 1)
     if piece.kind == "operator":
         return Token("operator", piece.value, piece.text, index, index + 1)
     return None
