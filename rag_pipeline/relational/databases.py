@@ -16,7 +16,8 @@ from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.schema.connecting import open_engine, reading
 from rag_pipeline.relational.schema.relation_tree import build_tree, tables_of
 from rag_pipeline.relational.schema.table_schema import Schema, read_schema, restricted
-from rag_pipeline.settings import RelationalSettings, may_read
+from rag_pipeline.relational.questions.metrics import metrics_of
+from rag_pipeline.settings import RelationalSettings, find_project_dir, may_read
 from rag_pipeline.store.database import Database
 
 SCHEMA_SECONDS = 300.0
@@ -174,8 +175,11 @@ class Databases:
         opened = self._cache.opened.get(place)
         if opened is None or time.monotonic() - opened.read_at > SCHEMA_SECONDS:
             words = {name: forms for source in sources for name, forms in source.words.items()}
+            synonyms: dict[str, list[str]] = {}
+            for one in (synonym for source in sources for synonym in source.synonym):
+                synonyms.setdefault(one.means, []).extend(one.words)
             engine = open_engine(sources[0])
-            schema = read_schema(engine, Lexicon(words), sources[0].db_schema)
+            schema = read_schema(engine, Lexicon(words, synonyms), sources[0].db_schema)
             opened = self._cache.opened[place] = _Opened(engine, schema)
         view = (place, tuple(one.name for one in mine))
         known = self._cache.known.get(view)
@@ -191,6 +195,7 @@ class Databases:
                 schema,
                 timeout_seconds=mine[0].timeout_seconds,
                 row_limit=mine[0].row_limit,
+                metrics=[m for s in mine for m in metrics_of(s, find_project_dir()) if m.table in schema.tables],
             )
             known = self._cache.known[view] = SourceDatabase(mine, opened, schema, answerer)
         return known

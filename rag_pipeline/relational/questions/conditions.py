@@ -170,9 +170,15 @@ class Conditions:
                 raise NotComputableError(f"it is not clear what “{token.text}” negates")
             self._negated[id(target)] = number
             token.used = True
+            for but in self._ops("but"):
+                but.used = self._at(but) < at
         if self._negated:
             for token in self._ops("once"):
                 token.used = True
+
+    def _clause(self, token: Token) -> int:
+        """Return which side of `but` a token is on."""
+        return sum(one.name == "but" for one in self.tokens[: self._at(token)])
 
     def _is_negated(self, token: Token) -> bool:
         return id(token) in self._negated
@@ -195,6 +201,8 @@ class Conditions:
         """Return the negation that a condition is part of: `never bought Jazz`."""
         for one in self.tokens:
             if not self._is_negated(one) or one.kind == "value":
+                continue
+            if self._clause(one) != self._clause(token):
                 continue
             table = self.vocabulary.table_of(one)
             other = self._anchors[id(one)] if table else self._trade_way() if (
@@ -394,7 +402,8 @@ class Conditions:
                     ranges.append((token, None, end if is_plain else first))
             else:
                 ranges.append((token, first, end))
-        if len([r for r in ranges if not self._is_negated(r[0])]) > 1:
+        clauses = [self._clause(r[0]) for r in ranges if not self._is_negated(r[0])]
+        if len(set(clauses)) < len(clauses):
             raise NotComputableError("it names two periods: ask for one, or for a range")
         for token, start, stop in ranges:
             self._during(token, start, stop)
@@ -480,7 +489,8 @@ class Conditions:
     def _companion(self, token: Token) -> Token | None:
         """Return the negated thing that a period belongs to: `did not order in 1997`."""
         for one in self.tokens:
-            if self._is_negated(one) and one is not token and one.kind != "value":
+            same = self._clause(one) == self._clause(token)
+            if self._is_negated(one) and one is not token and one.kind != "value" and same:
                 return one
         return None
 

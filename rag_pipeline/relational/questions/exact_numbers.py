@@ -14,6 +14,7 @@ from rag_pipeline.relational.questions.form_compiler import compile_form
 from rag_pipeline.relational.questions.form_description import describe
 from rag_pipeline.relational.questions.logical_form import Form
 from rag_pipeline.relational.questions.mentions import Place
+from rag_pipeline.relational.questions.metrics import Metric
 from rag_pipeline.relational.questions.question_cutting import CutQuestion, QuestionReader
 from rag_pipeline.relational.questions.question_grammar import QuestionGrammar
 from rag_pipeline.relational.questions.question_tokens import tokens_of
@@ -72,13 +73,14 @@ class ExactAnswerer:
         *,
         timeout_seconds: float = 30,
         row_limit: int = 1000,
+        metrics: Sequence[Metric] = (),
     ) -> None:
         """Statements run at most `timeout_seconds` and return at most `row_limit` rows."""
         self.engine = engine
         self._schema = schema
         self.timeout_seconds = timeout_seconds
         self._limit = row_limit
-        self.reader = QuestionReader(schema)
+        self.reader = QuestionReader(schema, metrics)
         self._vocabulary: Vocabulary | None = None
 
     def answer(self, question: str) -> ExactAnswer:
@@ -97,7 +99,7 @@ class ExactAnswerer:
         """Return every reading of a question. Raises `NotComputableError` where there is none."""
         if self._vocabulary is None:
             flags = _flag_columns(connection, self._schema)
-            self._vocabulary = Vocabulary(self._schema, self.reader.namer, flags)
+            self._vocabulary = Vocabulary(self._schema, self.reader.namer, self.reader.metrics, flags)
         vocabulary = self._vocabulary
         tokens = tokens_of(cut.pieces, cut.values, self.reader.namer)
         return readings(lambda choices: QuestionGrammar(vocabulary, tokens, choices).form())

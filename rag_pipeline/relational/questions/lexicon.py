@@ -18,7 +18,12 @@ _IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "c
 class Lexicon:
     """Concepts by the words for them; a word that is not listed is a concept of its own stem."""
 
-    def __init__(self, words: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(
+        self,
+        words: Mapping[str, Sequence[str]] | None = None,
+        synonyms: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """`words`: of tables and `table.column`; `synonyms`: of values, too, by what they mean."""
         data = _data()
         self.nouns: dict[str, list[str]] = {k: list(v) for k, v in data["nouns"].items()}
         self.value_names: dict[tuple[str, ...], list[str]] = {}
@@ -34,6 +39,9 @@ class Lexicon:
                 self._by_form.setdefault(units(form), concept)
                 self.forms.setdefault(units(form), []).append(concept)
         self.own_words = dict(words or {})
+        self.synonyms = dict(synonyms or {})
+        for value, forms in self.synonyms.items():
+            self.value_names |= {units(form): [form, value] for form in forms}
 
     def name_concepts(self, name: str) -> tuple[str, ...]:
         """Split an identifier into concepts; words that mean one together are one.

@@ -49,7 +49,16 @@ class QuestionGrammar:
         self.choices = choices
         self.conditions = Conditions(vocabulary, tokens, choices)
         for token in tokens:
-            token.used = False
+            token.used = token.is_modifier = False
+        self._mark_modifiers()
+
+    def _mark_modifiers(self) -> None:
+        """Take `product` in `product category` for what it is: the last noun is the head."""
+        for one, head in zip(self.tokens, self.tokens[1:], strict=False):
+            tables = self.vocabulary.table_of(one), self.vocabulary.table_of(head)
+            if one.end == head.start and tables[0] and tables[1] and tables[0] != tables[1]:
+                ways = self.vocabulary.ways.between(tables[0], tables[1])
+                one.used = one.is_modifier = any(len(way) == 1 for way in ways)
 
     def form(self) -> Form:
         """Return the logical form. Raises `NotComputableError`, naming what is not clear."""
@@ -150,11 +159,15 @@ class QuestionGrammar:
         """Return what is grouped by; a period's operator stands for itself."""
         periods = self._ops(*_PERIODS)
         found: list[Token] = list(periods)
-        for token in self._ops("each"):
+        markers = self._ops("each")
+        for token in markers:
+            if token.text == "각각" and len(markers) > 1:
+                token.used = True
+                continue
             at = self._index(token)
             mention = next(
                 (t for t in (self.tokens[:at][::-1] if token.is_korean else self.tokens[at + 1 :])
-                 if t.kind == "mention"),
+                 if t.kind == "mention" and not t.is_modifier),
                 None,
             )
             following = self.tokens[at + 1 : at + 2]
@@ -196,7 +209,7 @@ class QuestionGrammar:
         if at == 0 and mention.is_korean or len(pair) < 2 or pair[0].end != pair[1].start:
             return mention
         owner, column = pair
-        if not all(one.mention is not None for one in pair):
+        if not all(one.mention is not None for one in pair) or owner.is_modifier:
             return mention
         table = self.vocabulary.table_of(owner)
         if self.vocabulary.roles(owner) and not self.vocabulary.columns(owner):
@@ -449,7 +462,9 @@ class QuestionGrammar:
         if table is None:
             tables = [t for t in self._tables() if t]
             options = [p for p in vocabulary.columns(counted) if p[0] in tables]
-            place = self.choices.pick(options or vocabulary.columns(counted))
+            place = self.choices.pick(
+                self._hinted(counted, tables) or options or list(vocabulary.columns(counted))
+            )
             table = place[0]
             measure = Measure("count_distinct", ColumnAt((), *place))
             if not different and not counted.is_korean and group is None:
@@ -495,6 +510,20 @@ class QuestionGrammar:
             descending=order[1] if order else None,
             limit=(order[2] or 1) if order else None,
         )
+
+    def _hinted(self, counted: Token, tables: Sequence[str]) -> list[Place]:
+        """Return columns that another word makes precise: countries that orders are shipped to."""
+        assert counted.mention is not None
+        for token in self.tokens:
+            mention = token.mention
+            if token.used or mention is None or mention.table or mention.columns:
+                continue
+            wanted = (*counted.mention.concepts, *mention.concepts)
+            found = [p for p in self.vocabulary.namer.with_words(wanted) if p[0] in tables]
+            if found:
+                token.used = True
+                return found
+        return []
 
     def _joint(self, table: str, group: Token) -> str | None:
         """Return the join table whose rows are what a group has of a table (N:M), if it is one."""
@@ -580,11 +609,14 @@ class QuestionGrammar:
         vocabulary = self.vocabulary
         heads = self._ops(*_AGGREGATES)
         found = [t for t in self.tokens if not t.used and self._is_measurable(t)]
+        found = list({t.mention.concepts: t for t in found[::-1] if t.mention}.values())[::-1]
         spend = self._ops("spend")
         options: list[Amount] = []
         self._check_owner(found, heads)
-        for token in found:
-            token.used = True
+        named_numbers = {t.mention.concepts for t in found if t.mention}
+        for token in self.tokens:
+            if token.mention is not None and token.mention.concepts in named_numbers:
+                token.used = True
         if spend and not found:
             spend[0].used = True
             options = vocabulary.revenues()

@@ -39,6 +39,8 @@ class Token:
     period: tuple[datetime.date, datetime.date] | None = None
     """First day, and the first day after it."""
     used: bool = field(default=False)
+    is_modifier: bool = False
+    """A table before another one that it belongs to: `product` in `product category`."""
 
     @property
     def is_condition(self) -> bool:

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from rag_pipeline.relational.questions.logical_form import Arithmetic, ColumnAt, Expression
 from rag_pipeline.relational.questions.mentions import Namer, Place
+from rag_pipeline.relational.questions.metrics import Metric, parse_metric
 from rag_pipeline.relational.questions.pieces import grammar_data
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.amounts_of_tables import LineAmount, line_amounts
@@ -44,6 +45,7 @@ class Vocabulary:
 
     schema: Schema
     namer: Namer
+    metrics: Sequence[Metric] = ()
     flags: Collection[Place] = frozenset()
     """Whole-number columns that hold nothing but 0 and 1."""
     ways: Ways = field(init=False)
@@ -51,6 +53,10 @@ class Vocabulary:
     def __post_init__(self) -> None:
         self.ways = Ways(self.schema)
         self.lines: dict[str, LineAmount] = line_amounts(self.schema)
+        self._metrics = {
+            metric.name: Amount(metric.table, parse_metric(metric, self.schema), True)
+            for metric in self.metrics
+        }
 
     def table_of(self, token: Token) -> str | None:
         """Return the table that a token names."""
@@ -130,6 +136,8 @@ class Vocabulary:
         if token.mention is None or token.mention.table is not None:
             return []
         concepts = token.mention.concepts
+        if len(concepts) == 1 and concepts[0] in self._metrics:
+            return [self._metrics[concepts[0]]]
         columns = [
             Amount(place[0], ColumnAt((), *place), _adds_up(self, place), True)
             for place in token.mention.columns
@@ -150,6 +158,8 @@ class Vocabulary:
 
     def revenues(self, *, gross: bool = False) -> list[Amount]:
         """Return what may be meant by revenue: lines added up, and columns of totals."""
+        if "revenue" in self._metrics:
+            return [self._metrics["revenue"]]
         found = [
             Amount(name, line_expression(amount, gross=gross), True)
             for name, amount in self.lines.items()
