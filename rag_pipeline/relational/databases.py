@@ -12,11 +12,11 @@ from rag_pipeline.chat import ChatModel
 from rag_pipeline.errors import RagError
 from rag_pipeline.relational.narrowing import NamedRows, named_rows
 from rag_pipeline.relational.questions.exact_numbers import ExactAnswer, ExactAnswerer
+from rag_pipeline.relational.questions.forms.metrics import Metric, metrics_of
 from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.schema.connecting import open_engine, reading
 from rag_pipeline.relational.schema.relation_tree import build_tree, tables_of
 from rag_pipeline.relational.schema.table_schema import Schema, read_schema, restricted
-from rag_pipeline.relational.questions.metrics import metrics_of
 from rag_pipeline.settings import RelationalSettings, find_project_dir, may_read
 from rag_pipeline.store.database import Database
 
@@ -77,7 +77,7 @@ class SourceDatabase:
 
     def by_chat(self, chat: ChatModel, question: str) -> ExactAnswer:
         """Let a chat model write the logical form."""
-        from rag_pipeline.relational.questions.generated_form import answer_by_chat
+        from rag_pipeline.relational.questions.forms.generated_form import answer_by_chat
 
         return answer_by_chat(chat, self.answerer, question)
 
@@ -195,10 +195,17 @@ class Databases:
                 schema,
                 timeout_seconds=mine[0].timeout_seconds,
                 row_limit=mine[0].row_limit,
-                metrics=[m for s in mine for m in metrics_of(s, find_project_dir()) if m.table in schema.tables],
+                metrics=_metrics(mine, schema),
             )
             known = self._cache.known[view] = SourceDatabase(mine, opened, schema, answerer)
         return known
+
+
+def _metrics(sources: Sequence[RelationalSettings], schema: Schema) -> list[Metric]:
+    """Return the sources' metrics over tables that may be read."""
+    folder = find_project_dir()
+    found = [metric for source in sources for metric in metrics_of(source, folder)]
+    return [metric for metric in found if metric.table in schema.tables]
 
 
 def readable_sources(

@@ -13,9 +13,17 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from rag_pipeline.relational.questions.constraints import Constraint, fold
-from rag_pipeline.relational.questions.form_compiler import compile_form
-from rag_pipeline.relational.questions.logical_form import ColumnAt, Filter, Form, FullName, Measure, OneOf, Path
+from rag_pipeline.relational.questions.forms.constraints import Constraint, fold
+from rag_pipeline.relational.questions.forms.form_compiler import compile_form
+from rag_pipeline.relational.questions.forms.logical_form import (
+    ColumnAt,
+    Filter,
+    Form,
+    FullName,
+    Measure,
+    OneOf,
+    Path,
+)
 from rag_pipeline.relational.questions.named_values import FoundValue
 from rag_pipeline.relational.questions.question_cutting import QuestionReader
 from rag_pipeline.relational.rows.row_views import key_text

@@ -164,7 +164,7 @@ class RelationalSettings(Section):
     )
     dbt_semantic_model: Path | None = Field(
         default=None,
-        description="A dbt file with `semantic_models` and `metrics`, relative to the project folder",
+        description="dbt file with `semantic_models` and `metrics`, relative to the project",
     )
     duplicates: Literal["keep", "exact", "semantic"] = Field(
         default="keep",

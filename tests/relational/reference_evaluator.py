@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
-from rag_pipeline.relational.questions.form_compiler import rebased
-from rag_pipeline.relational.questions.logical_form import (
+from rag_pipeline.relational.questions.forms.form_compiler import rebased
+from rag_pipeline.relational.questions.forms.logical_form import (
     Arithmetic,
     ColumnAt,
     Compare,
@@ -28,9 +28,15 @@ from rag_pipeline.relational.schema.table_schema import Schema
 
 Row = dict[str, Any]
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
-    ">": operator.gt, ">=": operator.ge,
-    "+": operator.add, "-": operator.sub, "*": operator.mul,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
 }
 
 
@@ -180,7 +186,9 @@ class Evaluator:
     def _holds(self, one: Filter, row: Row) -> bool:
         if isinstance(one, Compare):
             left, right = self._value(one.left, row), self._value(one.right, row)
-            return left is not None and right is not None and bool(_SIGNS[one.operator](left, right))
+            return (
+                left is not None and right is not None and bool(_SIGNS[one.operator](left, right))
+            )
         if isinstance(one, OneOf):
             value = self._value(one.column, row)
             return value is not None and (value in one.values) != one.negated

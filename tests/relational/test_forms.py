@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from rag_pipeline.relational.questions.form_compiler import compile_form
-from rag_pipeline.relational.questions.lexicon import Lexicon
-from rag_pipeline.relational.questions.logical_form import (
+from rag_pipeline.relational.questions.forms.form_compiler import compile_form
+from rag_pipeline.relational.questions.forms.logical_form import (
     Arithmetic,
     ColumnAt,
     Compare,
@@ -34,6 +33,7 @@ from rag_pipeline.relational.questions.logical_form import (
     OneOf,
     Path,
 )
+from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.schema.table_schema import Schema, read_schema
 from tests.relational.reference_evaluator import Evaluator, Row
 
@@ -117,7 +117,7 @@ class Maker:
 
     def number(self, schema: Schema, base: str, depth: int = 2) -> Expression:
         if depth and self.random.random() < 0.3:
-            sign = self.random.choice(["+", "-", "*"])
+            sign: Any = self.random.choice(["+", "-", "*"])
             left = self.number(schema, base, depth - 1)
             return Arithmetic(sign, left, self.number(schema, base, depth - 1))
         if self.random.random() < 0.1:
@@ -169,9 +169,18 @@ class Maker:
         r = self.random
         base = r.choice(self.names)
         filters = self.filters(schema, base)
-        kind = r.choice(
-            ["count", "count", "count_distinct", "sum", "average", "minimum", "maximum", "share",
-             "list"]
+        kind: Any = r.choice(
+            [
+                "count",
+                "count",
+                "count_distinct",
+                "sum",
+                "average",
+                "minimum",
+                "maximum",
+                "share",
+                "list",
+            ]
         )
         number = self.number(schema, base)
         if kind == "list":
@@ -198,7 +207,13 @@ class Maker:
         if group is not None and kind == "count" and r.random() < 0.2:
             having = (r.choice(SIGNS), r.randint(0, 3))
         return Form(
-            base, measure, filters, group, with_empty, descending, having=having,  # type: ignore[arg-type]
+            base,
+            measure,
+            filters,
+            group,
+            with_empty,
+            descending,
+            having=having,  # type: ignore[arg-type]
         )
 
     def group(self, schema: Schema, base: str, kind: str) -> tuple[GroupBy | None, bool]:
@@ -210,7 +225,7 @@ class Maker:
         if choice == 1:
             return GroupBy(column=self.column(schema, base, "color")), False
         if choice == 2:
-            period = r.choice(["year", "quarter", "month"])
+            period: Any = r.choice(["year", "quarter", "month"])
             return GroupBy(column=self.column(schema, base, "made_date"), period=period), False
         return None, False
 

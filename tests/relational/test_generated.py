@@ -132,6 +132,8 @@ def test_other_questions_are_left_to_documents(
 
 def test_more_rows_than_the_limit_are_no_answer(source: Source, chat: ChatModel, say: Say) -> None:
     words = {"but the best one": "clients"}
-    say(json.dumps({"measure": "count", "table": "invoices", "group_by": "clients", "words": words}))
+    say(
+        json.dumps({"measure": "count", "table": "invoices", "group_by": "clients", "words": words})
+    )
     answer = Databases([source(row_limit=2)]).answer(UNUSUAL, chat)
     assert answer.reason == "it has more than 2 rows"

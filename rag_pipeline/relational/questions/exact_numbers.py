@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, func, select
 
-from rag_pipeline.relational.questions.choices import readings
-from rag_pipeline.relational.questions.form_compiler import compile_form
-from rag_pipeline.relational.questions.form_description import describe
-from rag_pipeline.relational.questions.logical_form import Form
+from rag_pipeline.relational.questions.forms.form_compiler import compile_form
+from rag_pipeline.relational.questions.forms.form_description import describe
+from rag_pipeline.relational.questions.forms.logical_form import Form
+from rag_pipeline.relational.questions.forms.metrics import Metric
+from rag_pipeline.relational.questions.grammar.choices import readings
+from rag_pipeline.relational.questions.grammar.question_grammar import QuestionGrammar
+from rag_pipeline.relational.questions.grammar.vocabulary import Vocabulary
 from rag_pipeline.relational.questions.mentions import Place
-from rag_pipeline.relational.questions.metrics import Metric
 from rag_pipeline.relational.questions.question_cutting import CutQuestion, QuestionReader
-from rag_pipeline.relational.questions.question_grammar import QuestionGrammar
 from rag_pipeline.relational.questions.question_tokens import tokens_of
-from rag_pipeline.relational.questions.vocabulary import Vocabulary
 from rag_pipeline.relational.rows.row_views import shown
 from rag_pipeline.relational.schema.connecting import reading
 from rag_pipeline.relational.schema.table_schema import Schema, is_number
@@ -99,7 +99,9 @@ class ExactAnswerer:
         """Return every reading of a question. Raises `NotComputableError` where there is none."""
         if self._vocabulary is None:
             flags = _flag_columns(connection, self._schema)
-            self._vocabulary = Vocabulary(self._schema, self.reader.namer, self.reader.metrics, flags)
+            self._vocabulary = Vocabulary(
+                self._schema, self.reader.namer, self.reader.metrics, flags
+            )
         vocabulary = self._vocabulary
         tokens = tokens_of(cut.pieces, cut.values, self.reader.namer)
         return readings(lambda choices: QuestionGrammar(vocabulary, tokens, choices).form())
@@ -111,9 +113,7 @@ class ExactAnswerer:
             or any(m.table or m.columns for m in self.reader.namer.mentions(cut.pieces))
         )
 
-    def _agreed(
-        self, connection: Connection, question: str, forms: Sequence[Form]
-    ) -> ExactAnswer:
+    def _agreed(self, connection: Connection, question: str, forms: Sequence[Form]) -> ExactAnswer:
         """Run every reading; only what all of them say is an answer."""
         answers = [self.run(connection, question, form) for form in forms]
         computed = [one for one in answers if one.is_computed]
@@ -143,12 +143,12 @@ class ExactAnswerer:
         if form.measure.expression is not None and all(row[-1] is None for row in rows):
             return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")
         if form.group is not None and form.descending is None and _repeats(rows):
-            return ExactAnswer(question, sql=sql, reason=f"several of {form.group.table} share a name")
+            return ExactAnswer(
+                question, sql=sql, reason=f"several of {form.group.table} share a name"
+            )
         columns = list(statement.selected_columns.keys())
         named = [self._named(row, form, dialect.name) for row in rows]
-        return ExactAnswer(
-            question, columns, named, sql, method=method, form=describe(form)
-        )
+        return ExactAnswer(question, columns, named, sql, method=method, form=describe(form))
 
     def _named(self, row: list[Any], form: Form, dialect: str) -> list[Any]:
         """Join a person's names; numbers stay numbers, rounded to cents where they are broken."""

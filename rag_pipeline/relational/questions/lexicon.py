@@ -40,8 +40,8 @@ class Lexicon:
                 self.forms.setdefault(units(form), []).append(concept)
         self.own_words = dict(words or {})
         self.synonyms = dict(synonyms or {})
-        for value, forms in self.synonyms.items():
-            self.value_names |= {units(form): [form, value] for form in forms}
+        for value, own in self.synonyms.items():
+            self.value_names |= {units(form): [form, value] for form in own}
 
     def name_concepts(self, name: str) -> tuple[str, ...]:
         """Split an identifier into concepts; words that mean one together are one.
@@ -89,7 +89,9 @@ def stem(word: str) -> str:
     return str(_stemmer.stemWord(_IRREGULAR.get(lowered, lowered)))
 
 
-UNIT = re.compile(r"[가-힣]|\d{4}-\d{2}-\d{2}|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]")
+UNIT = re.compile(
+    r"[가-힣]|\d{4}-\d{2}-\d{2}|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]"
+)
 """A word, a number, one Korean syllable, a sign of arithmetic."""
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from rag_pipeline.relational.questions.forms.metrics import Metric
 from rag_pipeline.relational.questions.lexicon import is_hangul, units
 from rag_pipeline.relational.questions.mentions import Namer, names_of_synonyms, phrases
-from rag_pipeline.relational.questions.metrics import Metric
 from rag_pipeline.relational.questions.named_values import FoundValue, find_values
 from rag_pipeline.relational.questions.pieces import (
     MAX_UNITS,

@@ -88,7 +88,7 @@ def _joined(pieces: Sequence[Piece]) -> list[str]:
     return found
 
 
-def _plain(
+def _plain(  # noqa: PLR0911
     pieces: Sequence[Piece],
     index: int,
     values: Mapping[tuple[int, int], Sequence[FoundValue]],
@@ -117,7 +117,7 @@ def _plain(
     return None
 
 
-def _period(pieces: Sequence[Piece], index: int) -> Token | None:
+def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR0911
     """Return the year, month or day that is written here."""
 
     def number(at: int) -> int | None:

@@ -50,9 +50,7 @@ class Ways:
                 self._steps[table.name].append(Step(link, True))
                 self._steps[link.target].append(Step(link, False))
 
-    def between(
-        self, start: str, end: str, roles: Collection[ForeignKey] = ()
-    ) -> list[Way]:
+    def between(self, start: str, end: str, roles: Collection[ForeignKey] = ()) -> list[Way]:
         """Return the shortest ways; those that take a key of `roles` go before shorter ones.
 
         No table is passed twice. From a table to itself only a key that names its own table leads.

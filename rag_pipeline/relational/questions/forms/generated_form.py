@@ -1,9 +1,9 @@
 """Logical forms that a chat model writes, where the grammar does not understand a question.
 
-The model fills a JSON object, never SQL. What it writes is typed against the schema, and every value,
-number and period of the question, and every word that the grammar does not know, must have its
-place in it; then the one compiler makes the SQL. It is not exact as the grammar is: the model may
-have taken a word otherwise than it was meant.
+The model fills a JSON object, never SQL. What it writes is typed against the schema, and every
+value, number and period of the question, and every word that the grammar does not know, must have
+its place in it; then the one compiler makes the SQL. It is not exact as the grammar is: the model
+may have taken a word otherwise than it was meant.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import Connection, select
 
 from rag_pipeline.chat import ChatModel, Message
-from rag_pipeline.relational.questions.constraints import Constraint, Make, fold
 from rag_pipeline.relational.questions.exact_numbers import ExactAnswer, ExactAnswerer
-from rag_pipeline.relational.questions.logical_form import (
+from rag_pipeline.relational.questions.forms.constraints import Constraint, Make, fold
+from rag_pipeline.relational.questions.forms.logical_form import (
     ColumnAt,
     Compare,
     Comparison,
@@ -36,8 +36,8 @@ from rag_pipeline.relational.questions.logical_form import (
     Path,
     Period,
 )
+from rag_pipeline.relational.questions.grammar.vocabulary import line_expression
 from rag_pipeline.relational.questions.question_cutting import CutQuestion
-from rag_pipeline.relational.questions.vocabulary import line_expression
 from rag_pipeline.relational.rows.row_views import shown
 from rag_pipeline.relational.schema.amounts_of_tables import line_amounts
 from rag_pipeline.relational.schema.connecting import reading
@@ -220,9 +220,7 @@ class _FormChecker:
     def _constraints(self, base: str, written: WrittenFilter) -> list[Constraint]:
         if written.exists is not None:
             way = self._way(base, self._table(written.exists).name)
-            inner = [
-                one for f in written.filters for one in self._constraints(written.exists, f)
-            ]
+            inner = [one for f in written.filters for one in self._constraints(written.exists, f)]
             number = 1 if written.negated else 0
             joined = [
                 Constraint((*way, *one.way), one.make, written.negated, number) for one in inner
@@ -241,15 +239,19 @@ class _FormChecker:
             if not is_date(column):
                 raise NotComputableError(f"{place[1]} is no date")
             return partial(_in_year, place, written.year, negated)
-        if written.operator in ("null", "not null"):
+        if written.operator == "null" or written.operator == "not null":  # noqa: PLR1714
             return partial(_is_missing, place, (written.operator == "not null") != negated)
         if not written.values:
             raise NotComputableError(f"the filter on {place[1]} has no value")
-        if written.operator in ("=", "!="):
-            values = tuple(str(v) if is_text(column) else v for v in written.values)
+        if written.operator == "=" or written.operator == "!=":  # noqa: PLR1714
+            values = tuple(_typed(v, is_text(column)) for v in written.values)
             return partial(_is_one_of, place, values, (written.operator == "!=") != negated)
         number = Decimal(str(written.values[0]))
         return partial(_is_compared, place, written.operator, number)
+
+
+def _typed(value: str | float, is_text_column: bool) -> str | Decimal:
+    return str(value) if is_text_column else Decimal(str(value))
 
 
 def _in_year(place: tuple[str, str], year: int, negated: bool, path: Path) -> Filter:
@@ -262,7 +264,7 @@ def _is_missing(place: tuple[str, str], negated: bool, path: Path) -> Filter:
 
 
 def _is_one_of(
-    place: tuple[str, str], values: tuple[str | int | Decimal, ...], negated: bool, path: Path
+    place: tuple[str, str], values: tuple[str | Decimal, ...], negated: bool, path: Path
 ) -> Filter:
     return OneOf(ColumnAt(path, *place), values, negated)
 

@@ -9,10 +9,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.relational.questions.logical_form import Arithmetic, ColumnAt, Expression
+from rag_pipeline.relational.questions.forms.logical_form import Arithmetic, ColumnAt, Expression
 from rag_pipeline.relational.schema.table_schema import Schema, is_number
 from rag_pipeline.settings import RelationalSettings
 

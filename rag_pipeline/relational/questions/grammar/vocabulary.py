@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from rag_pipeline.relational.questions.logical_form import Arithmetic, ColumnAt, Expression
+from rag_pipeline.relational.questions.forms.logical_form import Arithmetic, ColumnAt, Expression
+from rag_pipeline.relational.questions.forms.metrics import Metric, parse_metric
 from rag_pipeline.relational.questions.mentions import Namer, Place
-from rag_pipeline.relational.questions.metrics import Metric, parse_metric
 from rag_pipeline.relational.questions.pieces import grammar_data
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.amounts_of_tables import LineAmount, line_amounts
@@ -198,9 +198,7 @@ class Vocabulary:
         """Return the product of two columns of a table: `price times stock`."""
         if not is_said:
             return []
-        sets = [
-            [p for p in self.columns(t) if self.is_number(p)] or self._priced(t) for t in tokens
-        ]
+        sets = [[p for p in self.columns(t) if self.is_number(p)] for t in tokens]
         sets = [places for places in sets if places]
         tables = set.intersection(*({p[0] for p in places} for places in sets)) if sets else set()
         found = []
@@ -210,9 +208,6 @@ class Vocabulary:
                 left, right = (ColumnAt((), *place) for place in sorted(mine))
                 found.append(Amount(table, Arithmetic("*", left, right), True))
         return found
-
-    def _priced(self, token: Token) -> list[Place]:
-        return []
 
     def by_last_word(self, concepts: Collection[str]) -> list[Place]:
         """Return numbers and dates whose name has one of the concepts."""

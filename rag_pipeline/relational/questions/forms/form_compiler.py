@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -15,18 +16,17 @@ from sqlalchemy import (
     Numeric,
     Select,
     and_,
+    case,
     cast,
     distinct,
     extract,
     func,
     literal,
     not_,
-    null,
-    or_,
     select,
 )
 
-from rag_pipeline.relational.questions.logical_form import (
+from rag_pipeline.relational.questions.forms.logical_form import (
     Arithmetic,
     ColumnAt,
     Compare,
@@ -252,9 +252,7 @@ class _Statement:
         statement = statement.select_from(outer.source().outerjoin(numbers, same)).where(*mine)
         return self._ordered(statement, number, names, limit, is_grouped=False)
 
-    def _keys(
-        self, group: GroupBy
-    ) -> tuple[list[ColumnElement[Any]], list[ColumnElement[Any]]]:
+    def _keys(self, group: GroupBy) -> tuple[list[ColumnElement[Any]], list[ColumnElement[Any]]]:
         """Return what is grouped by, and what is shown of a group."""
         scope = self._scope
         if group.table is not None:
@@ -309,11 +307,9 @@ class _Statement:
         return counted.correlate(None).scalar_subquery()
 
     def _share(self, measure: Measure) -> ColumnElement[Any]:
-        from sqlalchemy import case
-
         inside = and_(*(self._scope.filter(one) for one in measure.part))
-        one = literal(1) if measure.expression is None else self._scope.expression(
-            measure.expression
+        one = (
+            literal(1) if measure.expression is None else self._scope.expression(measure.expression)
         )
         part = func.sum(case((inside, one), else_=0))
         whole = func.sum(one) if measure.expression is not None else func.count()
@@ -322,8 +318,7 @@ class _Statement:
 
 
 def rebased(one: Filter, path: Path) -> Filter | None:
-    """Return a filter as seen from the row at the end of a path; None where it is no matter of it."""
-    from dataclasses import replace
+    """Return a filter as seen from the row at a path's end; None where it is about other rows."""
 
     def moved(expression: Any) -> Any:
         if isinstance(expression, ColumnAt):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rag_pipeline.relational.questions.logical_form import (
-    ColumnAt,
+from rag_pipeline.relational.questions.forms.logical_form import (
     Comparison,
     Exists,
     Filter,
-    OneOf,
     Path,
 )
+from rag_pipeline.relational.schema.table_schema import ForeignKey
 from rag_pipeline.relational.schema.ways import Way
 
 Make = Callable[[Path], Filter]
@@ -35,7 +34,7 @@ class Constraint:
 def fold(constraints: Sequence[Constraint]) -> tuple[Filter, ...]:
     """Return the filters; conditions on the same rows of the other side are asked of one row."""
     filters: list[Filter] = []
-    below: dict[tuple[object, ...], list[Constraint]] = {}
+    below: dict[tuple[Path, ForeignKey, int], list[Constraint]] = {}
     for one in constraints:
         ahead = next((i for i, step in enumerate(one.way) if not step.forward), None)
         path = tuple(step.link for step in one.way[:ahead])
@@ -47,15 +46,9 @@ def fold(constraints: Sequence[Constraint]) -> tuple[Filter, ...]:
             below.setdefault(key, []).append(
                 Constraint(one.way[ahead + 1 :], one.make, one.negated, one.group, one.count)
             )
-    for key, inner in below.items():
-        path, link, _ = key
+    for (path, link, _), inner in below.items():
         negated = any(one.negated for one in inner)
         count = next((one.count for one in inner if one.count), None)
         positive = [Constraint(one.way, one.make, False, 0) for one in inner]
-        filters.append(Exists(path, link, fold(positive), negated, count))  # type: ignore[arg-type]
+        filters.append(Exists(path, link, fold(positive), negated, count))
     return tuple(dict.fromkeys(filters))
-
-
-def is_value(table: str, name: str, values: Sequence[str], negated: bool = False) -> Make:
-    """Return what makes `column IN (values)`."""
-    return lambda path: OneOf(ColumnAt(path, table, name), tuple(values), negated)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_pipeline.relational.questions.logical_form import (
+from rag_pipeline.relational.questions.forms.logical_form import (
     Arithmetic,
     ColumnAt,
     Compare,
