@@ -9,8 +9,9 @@ where it holds a gold row of a root table. Facts are looked for in the chunks' t
 `parent_child` in their parents'. All are searched by words alone; ours also with what SQL finds by
 the names in the question, and `entity`, in a full run, by words and vectors too.
 
-`aggregates` are right where every cell is, groups with 0 apart that the gold does not list; what is computed but differs is wrong, what could not be
-computed is neither. They are asked once more of a copy whose tables and columns are renamed.
+`aggregates` are right where every cell is (groups with 0 that the gold leaves out apart); what is
+computed but differs is wrong, what could not be computed is neither. They are asked once more of a
+copy whose tables and columns are renamed; `chinook` asks those of `sql_questions`.
 
 `large` indexes generated order lines: a million, or 20,000 with `--quick`.
 """

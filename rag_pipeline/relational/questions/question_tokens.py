@@ -97,6 +97,11 @@ def _plain(  # noqa: PLR0911
     piece = pieces[index]
     if piece.kind == "noun" and index in mentions:
         mention = mentions[index]
+        is_named = bool(mention.table or mention.columns)
+        has_period = any(_period(pieces, at) for at in range(len(pieces)))
+        if not is_named and (piece.start, piece.end) in values and not has_period:
+            found = values[piece.start, piece.end]
+            return Token("value", piece.text, piece.text, index, index + 1, values=found)
         text = " ".join(one.text for one in pieces[mention.start : mention.end])
         return Token("mention", mention.text, text, index, mention.end, mention=mention)
     if piece.kind == "value":

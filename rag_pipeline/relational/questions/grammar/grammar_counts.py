@@ -71,6 +71,9 @@ class Counting(Grouping):
             )
             table = place[0]
             measure = Measure("count_distinct", ColumnAt((), *place))
+            if vocabulary.is_number(place) and not different:
+                # How many passengers: their sum, or different numbers of them?
+                measure = self.choices.pick([measure, Measure("sum", ColumnAt((), *place))])
             if not different and not counted.is_korean and group is None:
                 different = [counted]
         elif different:

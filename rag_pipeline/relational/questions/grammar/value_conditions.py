@@ -75,7 +75,15 @@ class ValueConditions(ConditionState):
         if not options:
             raise NotComputableError(f"“{first.text}” is not related to {self._base}")
         best = min(cost for cost, _, _ in options)
-        chosen = list(dict.fromkeys((way, f.column) for c, way, f in options if c == best))
+        nearest = [(way, f.column) for c, way, f in options if c == best]
+        if best >= 1 and all(forward(way) is not None for way, _ in nearest):
+            # Of a row two steps away or of one three steps away: nothing in the question tells.
+            nearest += [
+                (way, f.column)
+                for c, way, f in options
+                if best < c <= best + 1 and forward(way) is not None
+            ]
+        chosen = list(dict.fromkeys(nearest))
         way, column = self.choices.pick(chosen)
         values = tuple(v for t in group for f in t.values if f.column == column for v in f.values)
         negated = any(self._is_negated(t) for t in group)

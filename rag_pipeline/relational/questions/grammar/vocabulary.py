@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from rag_pipeline.relational.questions.forms.logical_form import Arithmetic, ColumnAt, Expression
 from rag_pipeline.relational.questions.forms.metrics import Metric, parse_metric
+from rag_pipeline.relational.questions.lexicon import stem
 from rag_pipeline.relational.questions.mentions import Namer, Place
 from rag_pipeline.relational.questions.pieces import grammar_data
 from rag_pipeline.relational.questions.question_tokens import Token
@@ -25,7 +26,12 @@ _TOTALS = frozenset({"total", "amount", "revenue"})
 _KEYS = frozenset({"id", "no", "number", "code", "key", "to", "by"})
 _DATE_WORDS = frozenset({"date", "time", "at", "on", "create", "start", "issue"})
 """Words of a date that is the time of the row itself."""
-_UNITS = {"millisecond": Decimal(1000), "second": Decimal(1), "minute": Decimal(1) / 60}
+_UNITS = {
+    "millisecond": Decimal(1000),
+    "second": Decimal(1),
+    "minute": Decimal(1) / 60,
+    "hour": Decimal(1) / 3600,
+}
 
 
 @dataclass(frozen=True)
@@ -214,7 +220,8 @@ class Vocabulary:
         return [
             place
             for place, words in self.namer.words.items()
-            if words & set(concepts) and (self.is_number(place) or self.is_date(place))
+            if words & {*concepts, *map(stem, concepts)}
+            and (self.is_number(place) or self.is_date(place))
         ]
 
     def stand_in(self, token: Token) -> list[Place]:
@@ -240,7 +247,8 @@ class Vocabulary:
     def seconds_factor(self, place: Place) -> Decimal | None:
         """Return how many units of a duration's column make a second, if its name tells."""
         words = self.schema.lexicon.name_concepts(place[1])
-        return next((_UNITS[word] for word in words if word in _UNITS), None)
+        units = {stem(word): factor for word, factor in _UNITS.items()}
+        return next((units[word] for word in words if word in units), None)
 
 
 def _adds_up(vocabulary: Vocabulary, place: Place) -> bool:
