@@ -18,8 +18,8 @@ CREATE TABLE booking (booking_id INTEGER PRIMARY KEY, sailing_id INTEGER REFEREN
 INSERT INTO port VALUES (1, 'Bergen', 'Norway'), (2, 'Aberdeen', 'UK'), (3, 'Oslo', 'Norway');
 INSERT INTO vessel VALUES (1, 'Sea Otter', 1999, 300, 1), (2, 'Petrel', 2010, 120, 2),
     (3, 'Gannet', 2015, 80, 1);
-INSERT INTO captain VALUES (1, 'Ida', 'Moen', '2010-03-01', NULL), (2, 'Rob', 'Hay', '2015-06-01', 1),
-    (3, 'Sun', 'Kim', '2020-01-10', 1);
+INSERT INTO captain VALUES (1, 'Ida', 'Moen', '2010-03-01', NULL),
+    (2, 'Rob', 'Hay', '2015-06-01', 1), (3, 'Sun', 'Kim', '2020-01-10', 1);
 INSERT INTO sailing VALUES (1, 1, 1, 1, 2, '2023-05-01', 0), (2, 1, 2, 2, 1, '2023-05-03', 0),
     (3, 2, 2, 3, 2, '2024-01-09', 1), (4, 2, 1, 1, 3, '2024-02-02', 0);
 INSERT INTO booking VALUES (1, 1, 'Ann Lee', 2, 80.00, '2023-04-01'), (2, 1, 'Bo Ek', 1, 40.00,
