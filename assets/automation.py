@@ -9,7 +9,7 @@ from rag_pipeline.assets.relational_asset import relational_job
 from rag_pipeline.assets.source_scan import sources
 from rag_pipeline.assets.syncs import SYNC_TAG
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.resources import DatabaseResource, SettingsResource
+from rag_pipeline.resources import SessionSource
 from rag_pipeline.settings import Settings
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SyncPlan, partition_ranges
@@ -88,17 +88,15 @@ def relational_range(instance: dg.DagsterInstance) -> tuple[str, str] | None:
 def request_stale_documents(
     context: dg.SensorEvaluationContext,
     asset_event: dg.EventLogEntry,
-    settings: SettingsResource,
-    database: DatabaseResource,
+    session: dg.ResourceParam[SessionSource],
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
     """Yield one run request per contiguous range of stale partitions, and one for all databases."""
     if _is_left_to_rag_sync(context):
         yield dg.SkipReason("the scan belongs to `rag sync`, which does the rest itself")
         return
-    loaded = settings.load()
-    with database.open() as store:
-        plan = current_plan(loaded, store)
-    ranges = stale_ranges(context.instance, loaded, plan)
+    with session.open() as opened:
+        plan = current_plan(opened.settings, opened.database)
+    ranges = stale_ranges(context.instance, opened.settings, plan)
     databases = relational_range(context.instance)
     if not ranges and databases is None:
         yield dg.SkipReason("everything is up to date")

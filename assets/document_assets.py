@@ -15,7 +15,7 @@ from rag_pipeline.assets.partitions import PLANNED_TAG, SOURCE_HASHES
 from rag_pipeline.assets.source_scan import sources
 from rag_pipeline.assets.syncs import earlier_runs
 from rag_pipeline.frames import Blocks, Chunks, StructuredBlocks
-from rag_pipeline.resources import DatabaseResource, PipelineResource
+from rag_pipeline.resources import SessionSource
 from rag_pipeline.sync.documents.execute import process_documents
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
@@ -80,7 +80,7 @@ def _spec(stage: str) -> dg.AssetSpec:
     backfill_policy=dg.BackfillPolicy.single_run(),
 )
 def documents(
-    context: dg.AssetExecutionContext, database: DatabaseResource, pipeline: PipelineResource
+    context: dg.AssetExecutionContext, session: dg.ResourceParam[SessionSource]
 ) -> Iterator[dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation]:
     """Bring the run's partitions up to date; each lands, or fails, alone."""
     keys = list(context.partition_keys)
@@ -90,14 +90,15 @@ def documents(
         )
     wanted = tuple(stage for stage in STAGES if dg.AssetKey(stage) in context.selected_asset_keys)
     failures: dict[str, str] = {}
-    with database.open() as store, waiting_lock(store, context):
-        run = pipeline.context(store, context.run_id, earlier_runs(context.instance, context.run))
+    with session.open() as opened, waiting_lock(opened.database, context):
+        run = opened.context(context.run_id, earlier_runs(context.instance, context.run))
         if PLANNED_TAG not in context.run.tags:
             check_cost(run, keys)
         landed = False
         for outcome in process_documents(run, keys, wanted):
             if outcome.error is not None:
                 failures[outcome.source_hash] = outcome.error
+            opened.record.documents.append(outcome)
             landed = landed or any(report.stage == EMBEDDINGS for report in outcome.done)
             yield from outcome_events(outcome, wanted)
         # `rag sync` finishes once, after its last run.

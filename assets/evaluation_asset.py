@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from rag_pipeline.resources import DatabaseResource, SettingsResource
+from rag_pipeline.resources import SessionSource
 from rag_pipeline.sync.planning.fingerprints import EMBEDDINGS
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ CHECKS = {
     code_version="1",
 )
 def retrieval_evaluation(
-    context: dg.AssetExecutionContext, settings: SettingsResource, database: DatabaseResource
+    context: dg.AssetExecutionContext, session: dg.ResourceParam[SessionSource]
 ) -> Iterator[dg.MaterializeResult[None]]:
     """Retrieval on the questions of `evaluation.questions`, with the project's settings.
 
@@ -46,7 +46,7 @@ def retrieval_evaluation(
         save_evaluation,
     )
 
-    loaded = settings.load()
+    loaded = session.load()
     if loaded.evaluation.questions is None:
         raise dg.Failure(
             "No questions are set: name a file of them as evaluation.questions in rag.toml "
@@ -55,8 +55,8 @@ def retrieval_evaluation(
         )
     path = loaded.project_dir / loaded.evaluation.questions
     questions = read_questions(path)
-    with database.open() as store:
-        (evaluation,) = evaluate(store, questions, [current_settings(loaded)])
+    with session.open() as opened:
+        (evaluation,) = evaluate(opened.database, questions, [current_settings(loaded)])
     thresholds = check_thresholds(evaluation, loaded.evaluation)
     report = loaded.report_path
     save_evaluation(report, [evaluation], thresholds, path.name)

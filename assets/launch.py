@@ -4,7 +4,7 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,6 @@ import psutil
 from dagster._core.instance.ref import InstanceRef
 from sqlalchemy.exc import SQLAlchemyError
 
-from rag_pipeline import errors
 from rag_pipeline.assets.automation import (
     RANGE_END_TAG,
     RANGE_START_TAG,
@@ -25,14 +24,15 @@ from rag_pipeline.assets.automation import (
 )
 from rag_pipeline.assets.locks import LOCK_WAIT_SECONDS
 from rag_pipeline.assets.partitions import PLANNED_TAG
-from rag_pipeline.assets.relational_asset import ASSET as RELATIONAL_ROWS
-from rag_pipeline.assets.relational_asset import FAILED, relational_job
+from rag_pipeline.assets.relational_asset import relational_job
 from rag_pipeline.assets.syncs import SYNC_TAG
-from rag_pipeline.errors import StoreError
-from rag_pipeline.resources import PipelineResource, SettingsResource
+from rag_pipeline.errors import RagError, StoreError
+from rag_pipeline.relational.rows.row_report import RelationalReport
+from rag_pipeline.resources import GivenSession, SyncSession
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
+from rag_pipeline.sync.documents.execute import Outcome
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_budget, estimate_plan, may_cost
 from rag_pipeline.sync.planning.fingerprints import STAGES
@@ -66,8 +66,8 @@ class SyncSummary:
     stages: dict[str, StageTotals] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     seconds: float = 0.0
-    relational: list[dict[str, object]] = field(default_factory=list)
-    """Per database: its name as `source`, the counts of its rows, and `error` where it failed."""
+    relational: list[RelationalReport] = field(default_factory=list)
+    """One report per database."""
     aborted: str | None = None
     """Why the sync ended before all documents were tried."""
 
@@ -120,21 +120,14 @@ def run_sync(
     start = time.perf_counter()
     summary = SyncSummary()
     _end_killed_runs(instance)
-    tags = {
-        PLANNED_TAG: "rag sync",
-        SYNC_TAG: str(uuid.uuid4()),
-        HOST_TAG: socket.gethostname(),
-        PROCESS_TAG: str(os.getpid()),
-    }
-    config = {**QUIET, "ops": {"sources": {"config": {"roots": only_roots}}}}
-    result = definitions.resolve_job_def(sources_job.name).execute_in_process(
-        instance=instance, run_config=config, tags=tags, raise_on_error=False
-    )
-    summary.runs.append(result.run_id)
-    if not result.success:
-        summary.aborted = _run_error(result)
+    session = SyncSession(settings, database)
+    run = _Runs(definitions, instance, session, summary)
+    config = {"ops": {"sources": {"config": {"roots": only_roots}}}}
+    run.execute(sources_job.name, config=config)
+    scan = session.record.scan
+    if scan is None or summary.aborted is not None:
         return summary
-    _take_sources(summary, result)
+    summary.files, summary.problems = scan.changes.counts(), scan.problems
 
     plan = current_plan(settings, database, only_roots)
     summary.documents_current = plan.current
@@ -142,70 +135,69 @@ def run_sync(
     if settings.sync.max_cost_usd is not None and may_cost(settings):
         check_budget(estimate_plan(plan, settings, database), settings.sync.max_cost_usd)
     for first, last, _ in stale_ranges(instance, settings, plan):
-        result = definitions.resolve_job_def(documents_job.name).execute_in_process(
-            instance=instance,
-            run_config=QUIET,
-            tags={**tags, RANGE_START_TAG: first, RANGE_END_TAG: last},
-            raise_on_error=False,
-        )
-        summary.runs.append(result.run_id)
-        _take_documents(summary, result)
-        if not result.success and not _only_documents_failed(result):
-            summary.aborted = _run_error(result)
+        run.execute(documents_job.name, tags={RANGE_START_TAG: first, RANGE_END_TAG: last})
+        if summary.aborted is not None:
             break
+    _take_documents(summary, session.record.documents)
     if summary.aborted is None and not only_roots:
-        _sync_databases(definitions, instance, summary, tags)
+        _sync_databases(run)
+    summary.relational = session.record.relational
     if summary.aborted is None:
         with database.sync_lock(LOCK_WAIT_SECONDS):
-            resource = PipelineResource(
-                settings=SettingsResource(project_dir=str(settings.project_dir))
-            )
-            finish(resource.context(database))
+            finish(session.context("rag sync"))
         _take_failures(summary, database, plan)
     summary.seconds = time.perf_counter() - start
     return summary
 
 
-def _sync_databases(
-    definitions: dg.Definitions,
-    instance: dg.DagsterInstance,
-    summary: SyncSummary,
-    tags: dict[str, str],
-) -> None:
+@dataclass
+class _Runs:
+    """Executes jobs in this process, all on one session."""
+
+    definitions: dg.Definitions
+    instance: dg.DagsterInstance
+    session: SyncSession
+    summary: SyncSummary
+    tags: dict[str, str] = field(
+        default_factory=lambda: {
+            PLANNED_TAG: "rag sync",
+            SYNC_TAG: str(uuid.uuid4()),
+            HOST_TAG: socket.gethostname(),
+            PROCESS_TAG: str(os.getpid()),
+        }
+    )
+
+    def execute(
+        self,
+        job: str,
+        *,
+        config: Mapping[str, object] | None = None,
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        """Run a job; an error that is not a single document's ends the sync (`aborted`)."""
+        record = self.session.record
+        record.error = None
+        tried = len(record.documents) + len(record.relational)
+        result = self.definitions.resolve_job_def(job).execute_in_process(
+            instance=self.instance,
+            run_config={**QUIET, **(config or {})},
+            tags={**self.tags, **(tags or {})},
+            raise_on_error=False,
+            resources={"session": GivenSession(self.session)},
+        )
+        self.summary.runs.append(result.run_id)
+        has_tried = len(record.documents) + len(record.relational) > tried
+        if not result.success and (record.error is not None or not has_tried):
+            self.summary.aborted = _run_error(record.error, result)
+
+
+def _sync_databases(run: _Runs) -> None:
     """Bring the rows of all relational sources up to date; a database that fails does so alone."""
-    databases = relational_range(instance)
+    databases = relational_range(run.instance)
     if databases is None:
         return
-    result = definitions.resolve_job_def(relational_job.name).execute_in_process(
-        instance=instance,
-        run_config=QUIET,
-        tags={**tags, RANGE_START_TAG: databases[0], RANGE_END_TAG: databases[1]},
-        raise_on_error=False,
-    )
-    summary.runs.append(result.run_id)
-    for event in result.asset_materializations_for_node(RELATIONAL_ROWS):
-        counts = {key: value.value for key, value in event.metadata.items()}
-        summary.relational.append({"source": event.partition, **counts})
-    if result.success:
-        return
-    failed = next(
-        (
-            metadata[FAILED]
-            for event in result.all_events
-            if event.is_step_failure and FAILED in (metadata := _failure_metadata(event))
-        ),
-        None,
-    )
-    if not isinstance(failed, dg.JsonMetadataValue):
-        summary.aborted = _run_error(result)
-        return
-    reasons = {str(source): str(reason) for source, reason in dict(failed.value or {}).items()}
-    landed = {str(entry["source"]): entry for entry in summary.relational}
-    for source, reason in reasons.items():
-        if source in landed:
-            landed[source]["error"] = reason
-        else:
-            summary.relational.append({"source": source, "error": reason})
+    tags = {RANGE_START_TAG: databases[0], RANGE_END_TAG: databases[1]}
+    run.execute(relational_job.name, tags=tags)
 
 
 def _end_killed_runs(instance: dg.DagsterInstance) -> None:
@@ -222,33 +214,14 @@ def _end_killed_runs(instance: dg.DagsterInstance) -> None:
             instance.report_run_failed(run, "the process of `rag sync` was killed")
 
 
-def _take_sources(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> None:
-    materialization = result.asset_materializations_for_node("sources")[0]
-    values = {key: value.value for key, value in materialization.metadata.items()}
-    kinds = ("new", "changed", "renamed", "copied", "removed", "unchanged")
-    summary.files = {kind: int(str(values[kind])) for kind in kinds}
-    problems = str(values["problems"])
-    if problems != "none":
-        summary.problems = [line.removeprefix("- ") for line in problems.splitlines()]
-
-
-def _take_documents(summary: SyncSummary, result: dg.ExecuteInProcessResult) -> None:
-    for event in result.all_events:
-        if not event.is_step_materialization or event.asset_key is None:
-            continue
-        stage = event.asset_key.to_user_string()
-        metadata = {
-            key: value.value
-            for key, value in event.step_materialization_data.materialization.metadata.items()
-        }
-        if stage not in STAGES or metadata.get("result") != "computed":
-            continue
-        totals = summary.stages.setdefault(stage, StageTotals())
-        totals.documents += 1
-        totals.pages += int(str(metadata["pages"]))
-        totals.seconds += float(str(metadata.get("seconds", 0.0)))
-        if stage == STAGES[-1]:
-            summary.documents_done += 1
+def _take_documents(summary: SyncSummary, documents: Sequence[Outcome]) -> None:
+    for outcome in documents:
+        for report in outcome.done:
+            totals = summary.stages.setdefault(report.stage, StageTotals())
+            totals.documents += 1
+            totals.pages += int(report.metadata["pages"])
+            totals.seconds += report.seconds
+            summary.documents_done += report.stage == STAGES[-1]
 
 
 def _take_failures(summary: SyncSummary, database: Database, plan: SyncPlan) -> None:
@@ -269,26 +242,10 @@ def _take_failures(summary: SyncSummary, database: Database, plan: SyncPlan) -> 
             )
 
 
-def _only_documents_failed(result: dg.ExecuteInProcessResult) -> bool:
-    """Tell whether the run failed because of documents, which are listed, and not as a whole."""
-    return any(
-        event.is_step_failure and "failed" in _failure_metadata(event)
-        for event in result.all_events
-    )
-
-
-def _failure_metadata(event: dg.DagsterEvent) -> dict[str, object]:
-    data = event.step_failure_data.user_failure_data
-    return dict(data.metadata) if data else {}
-
-
-def _run_error(result: dg.ExecuteInProcessResult) -> str:
-    """Return the error that ended a run, in one line: our own words, where there are any."""
-    for event in result.all_events:
-        if event.is_step_failure and event.step_failure_data.error:
-            error = event.step_failure_data.error
-            while error.cause is not None and not hasattr(errors, error.cls_name or ""):
-                error = error.cause
-            line = error.message.strip().splitlines()[0]
-            return line.removeprefix(f"{errors.__name__}.{error.cls_name}: ")
+def _run_error(error: BaseException | None, result: dg.ExecuteInProcessResult) -> str:
+    """Return the error that ended a run, in one line."""
+    if isinstance(error, RagError):
+        return str(error).splitlines()[0]
+    if error is not None:
+        return f"{type(error).__name__}: {error}".splitlines()[0]
     return f"the Dagster run {result.run_id} failed; see it in the UI (`make dev`)"

@@ -12,12 +12,10 @@ from rag_pipeline.assets.syncs import earlier_runs
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.relational.rows.row_report import RelationalReport
 from rag_pipeline.relational.rows.row_sync import sync_relational_sources
-from rag_pipeline.resources import DatabaseResource, PipelineResource, SettingsResource
+from rag_pipeline.resources import SessionSource
 from rag_pipeline.sync.finish import finish
 
 ASSET = "relational_rows"
-FAILED = "failed"
-"""In a failure's metadata: reasons by source."""
 
 
 class RowsConfig(dg.Config):
@@ -48,19 +46,17 @@ class RowsConfig(dg.Config):
 def relational_rows(
     context: dg.AssetExecutionContext,
     config: RowsConfig,
-    settings: SettingsResource,
-    database: DatabaseResource,
-    pipeline: PipelineResource,
+    session: dg.ResourceParam[SessionSource],
 ) -> Iterator[dg.AssetMaterialization]:
     """Bring the run's sources up to date; each lands, or fails, alone."""
-    loaded = settings.load()
-    by_name = {source.name: source for source in loaded.relational}
-    if unknown := sorted(set(context.partition_keys) - set(by_name)):
-        raise SettingsError(f"rag.toml has no relational source {', '.join(unknown)}")
-    chosen = [by_name[key] for key in context.partition_keys]
-    with database.open() as store, waiting_lock(store, context):
-        run = pipeline.context(store, context.run_id, earlier_runs(context.instance, context.run))
+    with session.open() as opened, waiting_lock(opened.database, context):
+        by_name = {source.name: source for source in opened.settings.relational}
+        if unknown := sorted(set(context.partition_keys) - set(by_name)):
+            raise SettingsError(f"rag.toml has no relational source {', '.join(unknown)}")
+        chosen = [by_name[key] for key in context.partition_keys]
+        run = opened.context(context.run_id, earlier_runs(context.instance, context.run))
         reports = sync_relational_sources(run, chosen, force=config.force)
+        opened.record.relational.extend(reports)
         # `rag sync` finishes once, after its last run.
         if PLANNED_TAG not in context.run.tags:
             finish(run, after_scan=True)
@@ -72,18 +68,16 @@ def relational_rows(
     if failed := {report.source: report.why for report in reports if report.why}:
         raise dg.Failure(
             f"{len(failed)} of {len(reports)} relational sources failed; the others landed",
-            metadata={FAILED: dg.MetadataValue.json(failed)},
+            metadata={"failed": dg.MetadataValue.json(failed)},
             allow_retries=False,
         )
 
 
 def rows_metadata(report: RelationalReport) -> dict[str, Any]:
     """Return the counts of a source, as the UI shows them."""
-    counts = report.as_counts()
-    counts.pop("source")
-    counts.pop("error", None)
-    rows, notes = counts.pop("rows"), counts.pop("notes")
-    return {"dagster/row_count": rows, **counts, "notes": dg.MetadataValue.md(notes)}
+    counts = report.counts()
+    notes = "\n".join(f"- {note}" for note in report.notes) or "none"
+    return {"dagster/row_count": counts.pop("rows"), **counts, "notes": dg.MetadataValue.md(notes)}
 
 
 relational_job = dg.define_asset_job(

@@ -11,7 +11,7 @@ from rag_pipeline.assets.partitions import (
     align_relational_partitions,
 )
 from rag_pipeline.relational.rows.row_sync import forget_relational
-from rag_pipeline.resources import DatabaseResource, PipelineResource, SettingsResource
+from rag_pipeline.resources import SessionSource
 from rag_pipeline.sync.documents.workers import start_forkserver
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
@@ -33,9 +33,7 @@ class ScanConfig(dg.Config):
 def sources(
     context: dg.AssetExecutionContext,
     config: ScanConfig,
-    settings: SettingsResource,
-    database: DatabaseResource,
-    pipeline: PipelineResource,
+    session: dg.ResourceParam[SessionSource],
 ) -> dg.MaterializeResult[None]:
     """Every file of the source folders, with the SHA-256 of its content.
 
@@ -43,15 +41,15 @@ def sources(
     Finishes what a killed sync left: corpus statistics and the vector index. Fails where bringing
     all documents up to date would cost more than `sync.max_cost_usd`: nothing is requested then.
     """
-    with database.open() as store, waiting_lock(store, context):
-        loaded = settings.load()
-        result = refresh_sources(loaded, store, config.roots)
+    with session.open() as opened, waiting_lock(opened.database, context):
+        settings, store = opened.settings, opened.database
+        result = opened.record.scan = refresh_sources(settings, store, config.roots)
         if PLANNED_TAG in context.run.tags and (result.changes.new or result.changes.changed):
             start_forkserver()  # `rag sync` goes on in this process, and there is work
         added, deleted = align_partitions(context.instance, result.source_hashes)
-        align_relational_partitions(context.instance, [one.name for one in loaded.relational])
-        forget_relational(store, loaded)
-        run = pipeline.context(store, context.run_id)
+        align_relational_partitions(context.instance, [one.name for one in settings.relational])
+        forget_relational(store, settings)
+        run = opened.context(context.run_id)
         finish(run, after_scan=True)
         if PLANNED_TAG not in context.run.tags:
             # The whole plan, before the sensor splits it; an evaluation of that has a time limit.

@@ -46,11 +46,9 @@ from rag_pipeline.relational.schema.table_schema import read_schema
 from rag_pipeline.search import Searcher, SearchResult
 from rag_pipeline.settings import RelationalSettings, Settings
 from rag_pipeline.store import embedded
-from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database, database_url
 from rag_pipeline.store.migrations import create_database
 from rag_pipeline.sync.finish import finish
-from rag_pipeline.sync.planning.profiles import Profiles
 from rag_pipeline.sync.sync_context import SyncContext
 
 ROOTS = {"customers": 2, "suppliers": 1, "employees": 1, "products": 1}
@@ -187,8 +185,7 @@ def store(settings: Settings, name: str) -> Iterator[Database]:
 
 def context_of(settings: Settings, database: Database, embedder: Any) -> SyncContext:
     """Return what a sync of rows is given."""
-    artifacts = ArtifactStore(settings.artifacts_location)
-    return SyncContext(Profiles(settings), database, artifacts, embedder, run="benchmark")
+    return SyncContext.of(settings, database, "benchmark", embedder=embedder)
 
 
 def source(url: str, root: str, depth: int, strategy: str) -> RelationalSettings:

@@ -39,10 +39,10 @@ from rag_pipeline.sync.documents.execute import process_documents
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.sources.places import given_root
 from rag_pipeline.sync.sources.refresh import current_plan, refresh_sources
-from rag_pipeline.resources import PipelineResource, SettingsResource
+from rag_pipeline.sync.sync_context import SyncContext
 settings = Settings.load()
 database = Database.open(settings)
-context = PipelineResource(settings=SettingsResource()).context(database)
+context = SyncContext.of(Settings.load(), database)
 start = time.perf_counter()
 with database.connection() as connection:
     register_roots(connection, [given_root(sys.argv[1])])

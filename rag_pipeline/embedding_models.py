@@ -1,29 +1,31 @@
 """Facts about embedding models: dimensions, limits, vocabulary, prefixes.
 
-What a provider publishes of its models, as looked up in November 2026. A model that is not listed
-can be used too, once its dimensions are set. `Settings` resolves the model and the dimensions with
-this table, so that every reader of `settings.embedding` sees the same values.
+The facts are in `embedding_models.toml`. A model that is not listed can be used as well if its
+dimensions are set. `Settings` resolves the model and the dimensions with this table, so that every
+reader of `settings.embedding` sees the same values.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from rag_pipeline.errors import SettingsError
 
 Provider = Literal["local", "openai", "voyage", "vertex", "ollama"]
 Vocabulary = Literal["own", "cl100k_base", "voyage3_base", "sentencepiece", "wordpiece"]
-"""How tokens are counted: by the model itself, by a vocabulary, or estimated for its kind."""
+"""How tokens are counted: by the model itself, by a vocabulary, or by an estimate for its kind."""
 
 INDEXABLE_DIMENSIONS = 4_000
-"""pgvector's HNSW index takes at most so many as `halfvec`."""
+"""The most that pgvector's HNSW index takes, as `halfvec`."""
 GRAPH_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
-"""What a folder named by `embedding.model_path` holds."""
+"""The files in the folder that `embedding.model_path` names."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +35,22 @@ class EmbeddingModel:
     provider: Provider
     name: str
     dimensions: int
-    """Length of a vector where none is asked for."""
+    """Length of a vector unless another one is asked for."""
     max_tokens: int
-    """Tokens of one text; of one group, where the model is contextual."""
+    """Tokens of one text, or of one group if the model is contextual."""
     vocabulary: Vocabulary
     items_per_request: int
     tokens_per_request: int
     smallest: int | None = None
-    """The model shortens its vectors to any length from here on; None = it does not."""
+    """The smallest length to which the model can shorten its vectors; None = it cannot."""
     sizes: tuple[int, ...] = ()
-    """The only lengths it has, where these are few."""
+    """The lengths the model offers, if there are only a few."""
     contextual: bool = False
     document_prefix: str = ""
     query_prefix: str = ""
 
     def has_dimensions(self, dimensions: int) -> bool:
-        """Whether the model makes vectors of this length."""
+        """Whether the model offers vectors of this length."""
         if self.sizes:
             return dimensions in self.sizes
         if self.smallest is not None:
@@ -57,7 +59,7 @@ class EmbeddingModel:
 
     @property
     def sizes_shown(self) -> str:
-        """The lengths that it has, in words."""
+        """The lengths the model offers, in words."""
         if self.sizes:
             return ", ".join(map(str, self.sizes))
         if self.smallest is not None:
@@ -65,97 +67,22 @@ class EmbeddingModel:
         return str(self.dimensions)
 
 
-_LOCAL = EmbeddingModel("local", "multilingual-e5-small", 384, 500, "own", 1, 1)
-# A request of OpenAI: 2,048 inputs, 300,000 tokens, 8,192 a text (developers.openai.com, API
-# reference of embeddings).
-_OPENAI = EmbeddingModel(
-    "openai", "text-embedding-3-small", 1_536, 8_191, "cl100k_base", 2_048, 300_000, smallest=1
-)
-# Voyage: 1,000 inputs; 32,000 tokens a text or group (law-2: 16,000); 120,000, 320,000 or a million
-# a request, by model (docs.voyageai.com). Only the vocabulary of its third generation is at hand
-# offline, so a fifth of each limit is kept in reserve.
-_VOYAGE = EmbeddingModel(
-    "voyage",
-    "voyage-4",
-    1_024,
-    25_600,
-    "voyage3_base",
-    1_000,
-    256_000,
-    sizes=(256, 512, 1_024, 2_048),
-)
-_VOYAGE_CONTEXT = replace(_VOYAGE, name="voyage-context-4", contextual=True)
-# Vertex AI: gemini-embedding models take one text a request, the others 250 texts and 20,000
-# tokens; 2,048 tokens a text (cloud.google.com, text embeddings API).
-_GEMINI = EmbeddingModel(
-    "vertex", "gemini-embedding-001", 3_072, 2_048, "sentencepiece", 1, 2_048, smallest=1
-)
-_TEXT_EMBEDDING = EmbeddingModel(
-    "vertex", "text-embedding-005", 768, 2_048, "sentencepiece", 250, 20_000, smallest=1
-)
-_TITLE, _TASK = "title: none | text: ", "task: search result | query: "
-_OLLAMA = EmbeddingModel("ollama", "nomic-embed-text", 768, 2_048, "wordpiece", 64, 32_768)
+def _read_table() -> Iterator[EmbeddingModel]:
+    for provider in get_args(Provider):
+        facts = _TABLE[provider]
+        shared = {name: fact for name, fact in facts.items() if name not in ("default", "models")}
+        for name, own in facts["models"].items():
+            model = EmbeddingModel(provider=provider, name=name, **shared | own)
+            yield replace(model, sizes=tuple(model.sizes))
 
-_MODELS = (
-    _LOCAL,
-    _OPENAI,
-    replace(_OPENAI, name="text-embedding-3-large", dimensions=3_072),
-    replace(_OPENAI, name="text-embedding-ada-002", smallest=None),
-    _VOYAGE,
-    replace(_VOYAGE, name="voyage-4-large", tokens_per_request=96_000),
-    replace(_VOYAGE, name="voyage-4-lite", tokens_per_request=800_000),
-    replace(_VOYAGE, name="voyage-code-4", tokens_per_request=96_000),
-    replace(_VOYAGE, name="voyage-code-3", tokens_per_request=96_000),
-    replace(_VOYAGE, name="voyage-3.5"),
-    replace(_VOYAGE, name="voyage-3.5-lite", tokens_per_request=800_000),
-    replace(_VOYAGE, name="voyage-3-large", tokens_per_request=96_000),
-    replace(_VOYAGE, name="voyage-finance-2", tokens_per_request=96_000, sizes=(1_024,)),
-    replace(
-        _VOYAGE, name="voyage-law-2", max_tokens=12_800, tokens_per_request=96_000, sizes=(1_024,)
-    ),
-    replace(_VOYAGE, name="voyage-multilingual-2", tokens_per_request=96_000, sizes=(1_024,)),
-    replace(_VOYAGE_CONTEXT, tokens_per_request=96_000),
-    replace(_VOYAGE_CONTEXT, name="voyage-context-3", tokens_per_request=96_000),
-    _GEMINI,
-    replace(
-        _GEMINI,
-        name="gemini-embedding-2",
-        max_tokens=8_192,
-        tokens_per_request=8_192,
-        document_prefix=_TITLE,
-        query_prefix=_TASK,
-    ),
-    _TEXT_EMBEDDING,
-    replace(_TEXT_EMBEDDING, name="text-multilingual-embedding-002"),
-    replace(_OLLAMA, document_prefix="search_document: ", query_prefix="search_query: "),
-    replace(
-        _OLLAMA,
-        name="mxbai-embed-large",
-        dimensions=1_024,
-        max_tokens=512,
-        query_prefix="Represent this sentence for searching relevant passages: ",
-    ),
-    replace(_OLLAMA, name="bge-m3", dimensions=1_024, max_tokens=8_192, vocabulary="sentencepiece"),
-    replace(
-        _OLLAMA,
-        name="embeddinggemma",
-        vocabulary="sentencepiece",
-        sizes=(128, 256, 512, 768),
-        document_prefix=_TITLE,
-        query_prefix=_TASK,
-    ),
-)
-_BY_NAME = {(model.provider, model.name): model for model in _MODELS}
-_DEFAULTS: dict[Provider, str] = {
-    "local": "multilingual-e5-small",
-    "openai": "text-embedding-3-small",
-    "voyage": "voyage-context-4",
-    "vertex": "gemini-embedding-001",
-    "ollama": "nomic-embed-text",
-}
-# What a server of unknown make takes; Voyage's unlisted models are like its listed ones.
+
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MODELS = tuple(_read_table())
+"""The listed models, grouped by provider."""
+_BY_NAME = {(model.provider, model.name): model for model in MODELS}
+# Safe for any server; unlisted models of Voyage are treated like its listed ones.
 _UNLISTED_MAX_TOKENS, _UNLISTED_ITEMS = 512, 64
-# Shut down in 2025; each with the model that Google names in its place.
+# Shut down in 2025, with the successors that Google names.
 _RETIRED = {
     "textembedding-gecko-multilingual": "text-multilingual-embedding-002",
     "textembedding-gecko": "text-embedding-005",
@@ -163,13 +90,8 @@ _RETIRED = {
 _CHAPTER = "see docs/models.md"
 
 
-def listed_models() -> tuple[EmbeddingModel, ...]:
-    """Return the models that the table knows, grouped by provider."""
-    return _MODELS
-
-
 def api_name(model: str) -> str:
-    """Return the name that the provider knows, without what tells one's own variant apart.
+    """Return the name that the provider knows, without the hash of a variant of your own.
 
     >>> api_name("all-minilm#1f0c3a55")
     'all-minilm'
@@ -178,10 +100,10 @@ def api_name(model: str) -> str:
 
 
 def find_model(provider: Provider, name: str, dimensions: int = 0) -> EmbeddingModel | None:
-    """Return the facts of a model; of one that is not listed, what is safe to assume of it.
+    """Return the facts of a model, or safe assumptions about one that is not listed.
 
-    None, if it is not listed and its `dimensions` are not given (0). A tag after a colon is left
-    out where only the name is listed: `nomic-embed-text:v1.5`.
+    None if it is not listed and its `dimensions` are not given (0). A tag after a colon is ignored
+    if only the name is listed: `nomic-embed-text:v1.5`.
     """
     name = api_name(name)
     for candidate in (name, name.partition(":")[0]):
@@ -189,7 +111,7 @@ def find_model(provider: Provider, name: str, dimensions: int = 0) -> EmbeddingM
             return replace(model, name=name)
     if not dimensions:
         return None
-    base = _BY_NAME[provider, _DEFAULTS[provider]]
+    base = _BY_NAME[provider, _TABLE[provider]["default"]]
     if provider == "voyage":
         base = _BY_NAME["voyage", "voyage-4-large"]
         contextual = name.startswith("voyage-context")
@@ -219,10 +141,10 @@ def resolve_model(
 ) -> tuple[str, int]:
     """Return the full name and the dimensions that the settings mean; "" and 0 mean the default.
 
-    A model of one's own files, and one with a prefix or a limit of one's own, gives other vectors
-    than the plain one: its name gets a hash of these behind a `#`, so that their vectors never
-    mix. Raises `SettingsError` for a model that is shut down, dimensions that it does not have,
-    and dimensions that cannot be indexed.
+    A model from your own files, or with your own prefix or limit, gives different vectors: a hash
+    of these is appended to its name after a `#`, so that the vectors never mix. Raises
+    `SettingsError` for a model that was shut down, dimensions that it does not offer, and
+    dimensions that cannot be indexed.
     """
     if model_path is not None:
         if provider != "local":
@@ -234,7 +156,7 @@ def resolve_model(
         if not dimensions:
             raise SettingsError(
                 f"embedding.dimensions: not known for the model in {model_path}",
-                hint="set the length of its vectors, which its model card says",
+                hint="set the length of its vectors; its model card says it",
             )
         _check_indexable(name, dimensions)
     else:
@@ -250,7 +172,7 @@ def resolve_model(
 
 
 def _resolve_listed(provider: Provider, name: str, dimensions: int) -> tuple[str, int]:
-    name = name or _DEFAULTS[provider]
+    name = name or _TABLE[provider]["default"]
     for retired, successor in _RETIRED.items():
         if name.startswith(retired):
             raise SettingsError(
@@ -261,12 +183,13 @@ def _resolve_listed(provider: Provider, name: str, dimensions: int) -> tuple[str
     if listed is None and provider == "local":
         raise SettingsError(
             f"embedding.model: the local provider has no model {name!r}",
-            hint=f"use {_LOCAL.name!r}, or name the folder of another one in embedding.model_path",
+            hint=f"use {_TABLE[provider]['default']!r}, or name the folder of another one in "
+            "embedding.model_path",
         )
     if listed is None and not dimensions:
         raise SettingsError(
             f"embedding.dimensions: not known for {provider}'s model {name!r}",
-            hint=f"set the length of its vectors; {_CHAPTER} for the models that are known",
+            hint=f"set the length of its vectors; {_CHAPTER} for the known models",
         )
     dimensions = dimensions or (listed.dimensions if listed else 0)
     if listed and not listed.has_dimensions(dimensions):
@@ -283,14 +206,14 @@ def _check_indexable(name: str, dimensions: int) -> None:
         raise SettingsError(
             f"embedding.dimensions: {name}'s {dimensions:,} cannot be indexed (pgvector's HNSW "
             f"takes at most {INDEXABLE_DIMENSIONS:,})",
-            hint="choose a smaller model, or smaller dimensions where the model has them",
+            hint="choose a smaller model, or smaller dimensions if the model offers them",
         )
 
 
 def folder_digest(folder: Path) -> str:
     """Return the SHA-256 of a model's files: graph, weights beside it, tokenizer.
 
-    Raises `SettingsError` where the folder does not hold them.
+    Raises `SettingsError` if one of them is missing.
     """
     for name in (GRAPH_FILE, TOKENIZER_FILE):
         if not (folder / name).is_file():
@@ -306,7 +229,7 @@ def folder_digest(folder: Path) -> str:
 
 @lru_cache(maxsize=8)
 def _digest(files: tuple[tuple[str, int, int], ...]) -> str:
-    """Hash the files; their sizes and times are the cache's key only."""
+    """Hash the files; sizes and times only serve as the key of the cache."""
     digest = hashlib.sha256()
     for name, _size, _modified in files:
         with Path(name).open("rb") as stream:

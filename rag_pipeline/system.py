@@ -20,13 +20,11 @@ from rag_pipeline.errors import DocumentError, RagError, SettingsError, SourceEr
 from rag_pipeline.relational.search_opening import create_searcher
 from rag_pipeline.search import Filters, MetadataFilter, Searcher, SearchResponse
 from rag_pipeline.settings import Settings
-from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import SourceRoot, register_roots
 from rag_pipeline.sync.documents.execute import Outcome, process_documents
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
-from rag_pipeline.sync.planning.profiles import Profiles
 from rag_pipeline.sync.sources.places import given_root
 from rag_pipeline.sync.sources.refresh import current_plan, refresh_sources
 from rag_pipeline.sync.sync_context import SyncContext
@@ -267,12 +265,8 @@ class RagSystem:
         return added
 
     def _context(self) -> SyncContext:
-        return SyncContext(
-            Profiles(self.settings),
-            self.database.whole,
-            ArtifactStore(self.settings.artifacts_location),
-            self._embedder,
-            run="library",
+        return SyncContext.of(
+            self.settings, self.database.whole, "library", embedder=self._embedder
         )
 
 

@@ -1,4 +1,4 @@
-"""Text functions that every stage relies on: cleaning, sentences, the language."""
+"""Text functions that every stage relies on: cleaning, white space, the language."""
 
 from __future__ import annotations
 
@@ -22,20 +22,6 @@ _LIGATURES = {
     0xFB05: "st",
     0xFB06: "st",
 }
-
-# A full stop ends a sentence before white space and anything but a lower-case letter; ideographic
-# stops need no white space. An empty line ends one too, and a line that opens a list item.
-_BORDER = re.compile(
-    r"(?<=[.!?…])[\"'”’)\]»]*\s+(?=[^\sa-z])"
-    r"|(?<=[。！？｡])[」』）”’\"')\]]*\s*(?=\S)"
-    r"|\n\s*\n\s*"
-    r"|\n(?=\s*(?:[-•*▪■●◦‣·]|\d{1,3}[.)])\s)"
-)
-_LAST_WORD = re.compile(r"(\S+)\.$")
-_ABBREVIATIONS = frozenset(
-    "no nos fig figs tab eq eqs sec ch chap vol p pp approx e.g i.e vs cf al max min dr mr mrs ms "
-    "prof st inc ltd co corp dept est art ref rev ed tel ca z.b d.h bzw usw abb nr bsp".split()
-)
 
 
 def clean_text(text: str) -> str:
@@ -70,37 +56,6 @@ def one_line(text: str) -> str:
     'a b'
     """
     return " ".join(text.split())
-
-
-def sentences(text: str) -> list[str]:
-    """Split into sentences that join to `text` again: trailing white space stays where it is.
-
-    Knows full stops with the commonest abbreviations, the ideographic stops of Chinese and
-    Japanese, and Korean, which writes a full stop and a space.
-
-    >>> sentences("Open valve no. 3. Wait 5 s. 밸브를 닫습니다. 다음으로 갑니다.")
-    ['Open valve no. 3. ', 'Wait 5 s. ', '밸브를 닫습니다. ', '다음으로 갑니다.']
-    """
-    found: list[str] = []
-    start = 0
-    for border in _BORDER.finditer(text):
-        if not _is_abbreviation(text[start : border.start()]):
-            found.append(text[start : border.end()])
-            start = border.end()
-    if start < len(text):
-        found.append(text[start:])
-    return found
-
-
-def _is_abbreviation(sentence: str) -> bool:
-    """Whether the last full stop belongs to an abbreviation, an initial or a leading number."""
-    match = _LAST_WORD.search(sentence[-24:])
-    if not match:
-        return False
-    word = match[1].lstrip("([\"'").lower()
-    initial = len(word) == 1 and word.isalpha() and match[1].isupper()
-    leading_number = word.isdigit() and len(sentence.strip()) <= 4
-    return word in _ABBREVIATIONS or initial or leading_number
 
 
 def detect_language(text: str) -> str:

@@ -1,25 +1,23 @@
-"""Dagster resources: configuration → the library's objects."""
+"""Dagster resources: configuration → the library's objects. No logic of their own."""
 
-from rag_pipeline.resources.document_ai import DocumentAiResource
-from rag_pipeline.resources.pipeline import PipelineResource
-from rag_pipeline.resources.postgres import DatabaseResource
-from rag_pipeline.resources.project_settings import SettingsResource
+from rag_pipeline.resources.session import (
+    GivenSession,
+    SessionResource,
+    SessionSource,
+    SyncRecord,
+    SyncSession,
+)
 
 __all__ = [
-    "DatabaseResource",
-    "DocumentAiResource",
-    "PipelineResource",
-    "SettingsResource",
+    "GivenSession",
+    "SessionResource",
+    "SessionSource",
+    "SyncRecord",
+    "SyncSession",
     "default_resources",
 ]
 
 
 def default_resources(project_dir: str | None = None) -> dict[str, object]:
     """Return the resources of one project, under the names that the assets ask for."""
-    settings = SettingsResource(project_dir=project_dir)
-    return {
-        "settings": settings,
-        "database": DatabaseResource(settings=settings),
-        "document_ai": DocumentAiResource(settings=settings),
-        "pipeline": PipelineResource(settings=settings),
-    }
+    return {"session": SessionResource(project_dir=project_dir)}

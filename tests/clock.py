@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from rag_pipeline.remote import patience
+from rag_pipeline.remote import retrying
 
 
 def skip_time(monkeypatch: pytest.MonkeyPatch, skipped: Callable[[], float]) -> None:
     """Put the clock that `Patience` reads so many seconds ahead, asked for each time anew."""
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + skipped())
-    monkeypatch.setattr(patience, "time", clock)
+    monkeypatch.setattr(retrying, "time", clock)

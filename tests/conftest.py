@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import resource
 import shutil
 import socket
+import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -40,7 +42,59 @@ for profile, is_fixed in (("fixed", True), ("search", False)):
         suppress_health_check=[HealthCheck.too_slow],
     )
 hypothesis_settings.load_profile("fixed")
+# Files that take longest, the longest first; xdist itself would order files by number of tests.
+LONG_FILES = (
+    "orchestration/test_faults.py",
+    "security/test_secrets.py",
+    "orchestration/test_command_line.py",
+    "test_readme_session.py",
+    "packaging/test_wheel.py",
+    "serve/test_openapi.py",
+    "console/test_inspection_page.py",
+    "security/test_fuzz.py",
+)
+PEAKS = pytest.StashKey[dict[str, int]]()
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the longest files first, so that no worker ends with one while the other idles."""
+    place = {name: number for number, name in enumerate(LONG_FILES)}
+
+    def rank(item: pytest.Item) -> int:
+        return place.get(item.nodeid.split("::")[0].removeprefix("tests/"), len(LONG_FILES))
+
+    items.sort(key=rank)
+
+
+def peak_megabytes() -> int:
+    """The most memory that this process has held, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand a worker's peak memory to the process that reports."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["peak_megabytes"] = peak_megabytes()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Keep what a worker handed over; one that crashed hands over nothing."""
+    peak = getattr(node, "workeroutput", {}).get("peak_megabytes")
+    if peak is not None:
+        node.config.stash.setdefault(PEAKS, {})[node.gateway.id] = peak
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print the peak memory of each worker in one line."""
+    peaks = config.stash.get(PEAKS, None) or {"this process": peak_megabytes()}
+    told = ", ".join(f"{name} {peak} MB" for name, peak in sorted(peaks.items()))
+    terminalreporter.write_line(f"peak memory: {told}")
 
 
 @pytest.fixture(autouse=True)

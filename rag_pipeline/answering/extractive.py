@@ -13,7 +13,8 @@ from rag_pipeline.analysis import query_lexemes
 from rag_pipeline.answering.answer import Answer, Citation, Quote, not_found
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search import SearchResult
-from rag_pipeline.text import one_line, sentences
+from rag_pipeline.sentence_borders import sentences
+from rag_pipeline.text import one_line
 
 CHUNKS = 5
 """Results that are read."""
@@ -82,7 +83,7 @@ def _candidates(results: Sequence[SearchResult]) -> list[_Candidate]:
     for rank, result in enumerate(results):
         for line in result.content.split("\n"):
             row = _table_row(line)
-            for sentence in [row] if row is not None else sentences(line):
+            for sentence in [row] if row is not None else sentences(line, result.language):
                 text = one_line(sentence)
                 if MIN_CHARACTERS <= len(text) <= MAX_CHARACTERS and text not in seen:
                     seen.add(text)

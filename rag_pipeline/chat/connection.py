@@ -1,4 +1,4 @@
-"""HTTP to the endpoint: one POST, its body as it comes, and a deadline that nothing outlasts."""
+"""HTTP to the endpoint: one POST, its body as it arrives, and a hard deadline."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import requests
 from urllib3.exceptions import NewConnectionError
 
-from rag_pipeline.chat.chat_faults import Fault, RefusedRequest, problem_of
 from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.errors import ProviderError
-from rag_pipeline.remote import retry_after
+from rag_pipeline.remote import HttpFault, TransientFault, retry_after
 
 CONNECT_SECONDS = 10.0
-"""A server that does not even take the call by then is not there."""
+"""A server that has not accepted the connection by then is considered absent."""
 LONGEST_ERROR = 65_536
-"""Bytes of an error's body that are read."""
+"""Bytes read of an error's body."""
 
 
 class _BearerAuth(requests.auth.AuthBase):
-    """Sets the key; with it, requests does not look for another one in ~/.netrc."""
+    """Sets the key; without it, requests would look for one in ~/.netrc."""
 
     def __init__(self, key: str | None) -> None:
         self._key = key
@@ -45,21 +43,23 @@ class Connection:
         self._threads = threading.local()  # a session is not safe for several threads
 
     @contextmanager
-    def post(self, body: dict[str, Any], end: float) -> Iterator[Iterator[bytes]]:
-        """Send `body` and lend the pieces of the reply, until `end` (`time.monotonic`).
+    def post(self, body: Mapping[str, object], seconds: float) -> Iterator[Iterator[bytes]]:
+        """Send `body` and lend the pieces of the reply, all within so many seconds.
 
-        Raises `RefusedRequest` for an error's status, `ProviderError` for a bad certificate, and
-        `Fault` for everything that a line or a server can do, also while the pieces are read.
+        Raises `HttpFault` for an error status, `ProviderError` for a bad certificate, and
+        `TransientFault` for anything that goes wrong with the connection, even while the pieces
+        are read.
         """
-        left = max(end - time.monotonic(), 0.001)
+        seconds = max(seconds, 0.001)
+        end = time.monotonic() + seconds
         try:
             response = self._session().post(
                 self._endpoint.url,
                 data=json.dumps(body).encode("ascii"),
                 auth=self._auth,
-                timeout=(min(CONNECT_SECONDS, left), left),
+                timeout=(min(CONNECT_SECONDS, seconds), seconds),
                 stream=True,
-                allow_redirects=False,  # a POST would become a GET, and the key go elsewhere
+                allow_redirects=False,  # a POST would become a GET, and the key leak
             )
         except requests.RequestException as error:
             raise self._fault(error) from error
@@ -70,14 +70,14 @@ class Connection:
                 yield pieces
 
     def _pieces(self, response: requests.Response, end: float) -> Generator[bytes]:
-        """Yield what arrives, as soon as it does.
+        """Yield what arrives, as soon as it arrives.
 
-        The timeout of a read begins anew with each; a watch ends the last one at the deadline.
+        Every read restarts its timeout; a timer ends the last one at the deadline.
         """
         watch = threading.Timer(max(end - time.monotonic(), 0), _stop_reading, (response,))
         watch.daemon = True
         watch.start()
-        # A body in chunks comes chunk by chunk; any other is waited for to the size asked.
+        # A chunked body comes chunk by chunk; any other is read until the size asked for is there.
         size = None if getattr(response.raw, "chunked", False) else 1
         try:
             for piece in response.iter_content(size):
@@ -90,18 +90,22 @@ class Connection:
         finally:
             watch.cancel()
         if time.monotonic() >= end:
-            raise Fault(f"{self._endpoint.provider} was too slow")
+            raise TransientFault(f"{self._endpoint.provider} was too slow")
 
-    def _refusal(self, response: requests.Response) -> RefusedRequest:
+    def _refusal(self, response: requests.Response) -> HttpFault:
         try:
             body = next(response.iter_content(LONGEST_ERROR), b"")
         except requests.RequestException:
             body = b""  # the status says enough
-        problem = problem_of(body, self._endpoint)
-        return RefusedRequest(response.status_code, problem, retry_after(response.headers))
+        return HttpFault.of_body(
+            response.status_code,
+            body,
+            key=self._endpoint.key,
+            retry_after=retry_after(response.headers),
+        )
 
-    def _fault(self, error: requests.RequestException) -> Fault:
-        """Say in a few words what happened; the library's own sentences quote its objects."""
+    def _fault(self, error: requests.RequestException) -> TransientFault:
+        """Say briefly what happened; the library's own messages quote its objects."""
         provider, url = self._endpoint.provider, self._endpoint.base_url
         if isinstance(error, requests.exceptions.SSLError) and "CERTIFICATE" in str(error):
             raise ProviderError(
@@ -110,22 +114,22 @@ class Connection:
             ) from error
         reason = getattr(error.args[0], "reason", None) if error.args else None
         if isinstance(error, requests.ConnectTimeout) or isinstance(reason, NewConnectionError):
-            return Fault(f"{provider} does not answer at {url}", unreachable=True)
+            return TransientFault(f"{provider} does not answer at {url}", is_unreachable=True)
         if isinstance(error, requests.Timeout):
-            return Fault(f"{provider} was too slow")
-        return Fault(f"{provider} lost the connection ({type(error).__name__})")
+            return TransientFault(f"{provider} was too slow")
+        return TransientFault(f"{provider} lost the connection ({type(error).__name__})")
 
     def _session(self) -> requests.Session:
         if not hasattr(self._threads, "session"):
             session = requests.Session()
             session.headers["Content-Type"] = "application/json"
-            session.headers["Accept-Encoding"] = "identity"  # packing would hold pieces back
+            session.headers["Accept-Encoding"] = "identity"  # compression would delay pieces
             self._threads.session = session
         found: requests.Session = self._threads.session
         return found
 
 
 def _stop_reading(response: requests.Response) -> None:
-    """End a read that is under way; the reader then sees the end of the data."""
+    """End a pending read; the reader then sees the end of the data."""
     with contextlib.suppress(ValueError, RuntimeError, OSError):
         response.raw.shutdown()

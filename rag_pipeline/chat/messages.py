@@ -1,4 +1,4 @@
-"""What is said to a chat model, and what comes back."""
+"""Messages to a chat model, and its reply."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Message:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """An answer that came to its end, for better or worse; see `is_complete`."""
+    """An answer that reached its end, complete or not; see `is_complete`."""
 
     text: str
     finish_reason: str
-    """`stop`; `length`: cut at `chat.max_tokens`; `content_filter`: withheld, wholly or in part."""
+    """`stop`; `length`: cut at `chat.max_tokens`; `content_filter`: withheld, at least in part."""
     refusal: str | None
-    """Why the model or its provider would not answer, in their words; None where they did."""
+    """Why the model or its provider would not answer, in their words; None if they did."""
     usage: Usage
-    """Tokens of this reply alone; zero where the server does not tell."""
+    """Tokens of this reply alone; zero if the server does not report them."""
 
     @property
     def is_complete(self) -> bool:

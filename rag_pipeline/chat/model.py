@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
-from rag_pipeline.chat.chat_deadline import ChatPatience
-from rag_pipeline.chat.chat_faults import Fault, RefusedRequest, fault_of
 from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.chat.messages import ChatReply, Message
 from rag_pipeline.chat.protocol import Assembly, Json, RequestForm, filtered_reply
 from rag_pipeline.chat.server_sent_events import event_data
 from rag_pipeline.chat.text_stream import ChatStream
 from rag_pipeline.errors import ChatError
+from rag_pipeline.remote import (
+    GaveUpFault,
+    HttpFault,
+    Patience,
+    RefusedFault,
+    TransientFault,
+    send_with_retries,
+)
 from rag_pipeline.settings import ChatSettings
 from rag_pipeline.usage import Usage, UsageMeter
 
 END_OF_STREAM = "[DONE]"
+TOO_LONG_HINT = "give the model less to read, lower chat.max_tokens, or take a longer context"
 
 
 def create_chat(settings: ChatSettings) -> ChatModel | None:
-    """Return the chat model, or None where none is set. Nothing is sent yet.
+    """Return the chat model, or None if none is set. Nothing is sent yet.
 
-    Raises `ProviderError` where OpenAI's endpoint has no key.
+    Raises `ProviderError` if OpenAI's endpoint has no key.
     """
     return ChatModel(settings) if settings.model else None
 
@@ -31,14 +39,14 @@ def create_chat(settings: ChatSettings) -> ChatModel | None:
 class ChatModel:
     """One model at one endpoint; safe to use from several threads.
 
-    Every reply is either whole, or says why not (`ChatReply.finish_reason`, `refusal`), or is an
-    error: `ProviderError` where every question would fail (key, quota, model, address),
-    `ChatError` where this one did. Too many requests, a server's errors and lost lines are tried
-    again until `deadline_seconds` have passed, which begin when a request has its turn.
+    Every reply is whole or says why not (`ChatReply.finish_reason`, `refusal`). Errors are a
+    `ProviderError` if every question would fail (key, quota, model, address), and a `ChatError` if
+    only this one did. Too many requests, server errors and lost connections are retried for
+    `deadline_seconds`, counted from the moment a request gets its turn.
     """
 
     def __init__(self, settings: ChatSettings) -> None:
-        # Here, since requests takes a third of a second to load, also where no chat is set.
+        # Imported here, because requests takes a third of a second to load.
         from rag_pipeline.chat.connection import Connection
 
         self._endpoint = Endpoint.of(settings)
@@ -61,45 +69,66 @@ class ChatModel:
         return stream.reply
 
     def stream(self, messages: Sequence[Message]) -> ChatStream:
-        """Ask for a reply that comes piece by piece. The deadline is that of the last piece.
+        """Ask for a reply that comes piece by piece; the deadline applies to the last piece.
 
-        What was given is given: a line that breaks after the first piece is an error, not tried
-        again.
+        A connection that breaks after the first piece is an error and not retried.
         """
         return ChatStream(self._answer(messages, streamed=True))
 
     def take_usage(self) -> list[Usage]:
-        """Return what was used since the last call; what broke off counts as a request."""
+        """Return the usage since the last call; a reply that broke off counts as a request."""
         return self._meter.take()
 
     def _answer(
         self, messages: Sequence[Message], *, streamed: bool
     ) -> Generator[str, None, ChatReply]:
-        """Yield the text of one reply as it comes, and return the reply; try until it works."""
-        given: list[str] = []
+        """Yield the text of one reply as it arrives, and return the reply."""
         with self._turn():
-            patience = ChatPatience(self._endpoint, self._deadline)
-            while True:
-                body = self._form.write(messages, streamed=streamed)
-                try:
-                    return (yield from self._attempt(body, patience.end, given))
-                except RefusedRequest as answer:
-                    if given:
-                        raise _broken_off(str(answer), given) from answer
-                    if self._form.adapt(body, answer):
-                        continue
-                    if answer.is_content_filter:
-                        return filtered_reply(self._endpoint, answer)
-                    fault = fault_of(self._endpoint, answer)
-                except Fault as lost:
-                    if given:
-                        raise _broken_off(str(lost), given) from lost
-                    fault = lost
-                patience.wait(fault)
+            try:
+                begun = send_with_retries(
+                    lambda seconds: self._begin(messages, streamed, seconds),
+                    Patience(self._deadline),
+                )
+            except GaveUpFault as fault:
+                raise ChatError(str(fault), hint=self._next_step(fault)) from fault.last
+            if isinstance(begun, ChatReply):
+                return begun
+            first, rest = begun
+            with closing(rest):
+                yield first
+                return (yield from rest)
 
-    def _attempt(self, body: Json, end: float, given: list[str]) -> Generator[str, None, ChatReply]:
-        """Send one request; what is yielded is also noted in `given`."""
-        with self._connection.post(body, end) as pieces:
+    def _begin(
+        self, messages: Sequence[Message], streamed: bool, seconds: float
+    ) -> ChatReply | tuple[str, Generator[str, None, ChatReply]]:
+        """Send a request; return its first piece with the rest to come, or a reply without text.
+
+        Up to here a request can be repeated: nothing has been handed out yet.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            body = self._form.write(messages, streamed=streamed)
+            attempt = self._attempt(body, end - time.monotonic())
+            try:
+                return next(attempt), attempt
+            except StopIteration as ended:
+                reply: ChatReply = ended.value
+                return reply
+            except HttpFault as fault:
+                if self._form.adapt(body, fault):
+                    continue
+                if filtered := filtered_reply(self._endpoint, fault):
+                    return filtered
+                meaning = fault.meaning(self._endpoint.service)
+                if isinstance(meaning, RefusedFault):
+                    hint = TOO_LONG_HINT if meaning.too_long else self._settings_hint
+                    raise ChatError(str(meaning), hint=hint) from fault
+                raise meaning from fault
+
+    def _attempt(self, body: Json, seconds: float) -> Generator[str, None, ChatReply]:
+        """Send one request and yield what arrives; a fault after the first piece is final."""
+        given: list[str] = []
+        with self._connection.post(body, seconds) as pieces:
             assembly = Assembly(self._endpoint)
             try:
                 if not body.get("stream"):
@@ -114,16 +143,28 @@ class ChatModel:
                         given.append(text)
                         yield text
                 return assembly.reply()
-            except Fault:
-                if not assembly.is_ended or not given:
+            except (HttpFault, TransientFault) as fault:
+                if not given:
                     raise
-                return assembly.reply()  # the line broke behind the last word
+                if assembly.is_ended and isinstance(fault, TransientFault):
+                    return assembly.reply()  # the connection broke after the last word
+                raise _broken_off(str(fault), given) from fault
             finally:
                 self._meter.add(assembly.usage)
 
+    def _next_step(self, fault: GaveUpFault) -> str:
+        if fault.is_late:
+            return "raise chat.deadline_seconds, or lower chat.max_concurrent_requests"
+        is_unreachable = fault.last.is_unreachable
+        return self._endpoint.start_hint if is_unreachable else self._settings_hint
+
+    @property
+    def _settings_hint(self) -> str:
+        return self._endpoint.service.settings_hint
+
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Hold one of the turns; a stream that nobody reads to its end must not block for ever."""
+        """Take a turn; a stream that nobody reads to its end must not block others for ever."""
         if not self._turns.acquire(timeout=self._deadline):
             raise ChatError(
                 f"no turn came within {self._deadline:g} s",
@@ -140,6 +181,6 @@ def _broken_off(reason: str, given: list[str]) -> ChatError:
     text = "".join(given)
     return ChatError(
         f"the answer broke off after {len(text)} characters: {reason}",
-        hint="ask again; what came is no whole answer",
+        hint="ask again; the text so far is not the whole answer",
         text=text,
     )

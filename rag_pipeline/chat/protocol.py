@@ -1,4 +1,4 @@
-"""OpenAI's chat completions: the request, and the reply put together from its parts."""
+"""OpenAI's chat completions: the request, and the reply assembled from its parts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rag_pipeline.chat.chat_faults import Fault, Problem, RefusedRequest, problem_of
 from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.chat.messages import ChatReply, Message
 from rag_pipeline.errors import ChatError
+from rag_pipeline.remote import HttpFault, ReplyFault, TransientFault
 from rag_pipeline.settings import ChatSettings
 from rag_pipeline.text import clean_text
 from rag_pipeline.usage import Usage
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +31,10 @@ _UNSUPPORTED = re.compile(
 
 
 class RequestForm:
-    """Writes requests, and learns which parameters the model does not take.
+    """Writes requests, and learns which parameters the model does not accept.
 
-    Servers differ: OpenAI's reasoning models refuse `temperature` and `max_tokens`, others know
-    no `max_completion_tokens` or `stream_options`.
+    Servers differ: OpenAI's reasoning models refuse `temperature` and `max_tokens`, others do not
+    know `max_completion_tokens` or `stream_options`.
     """
 
     def __init__(self, settings: ChatSettings, provider: str) -> None:
@@ -58,12 +58,12 @@ class RequestForm:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return {name: value for name, value in body.items() if name not in self._refused}
 
-    def adapt(self, body: Json, answer: RefusedRequest) -> bool:
-        """Whether the request is to be sent again, without what was refused of `body`."""
-        if answer.status not in (400, 422):
+    def adapt(self, body: Json, fault: HttpFault) -> bool:
+        """Drop the parameter of `body` that was refused; True if a new request is worth sending."""
+        if fault.status not in (400, 422):
             return False
         names = [self._first_limit, "temperature", "stream_options"]
-        refused = next((name for name in names if name in body and _names(answer, name)), None)
+        refused = next((name for name in names if name in body and _names(fault, name)), None)
         if refused is None:
             return False
         if refused == self._first_limit:
@@ -74,18 +74,17 @@ class RequestForm:
         return True
 
 
-def _names(answer: RefusedRequest, parameter: str) -> bool:
-    """Whether a server says that it does not know a parameter, or not such a value."""
-    problem = answer.problem
-    if not _UNSUPPORTED.search(f"{problem.code} {problem.message}"):
+def _names(fault: HttpFault, parameter: str) -> bool:
+    """Whether a server says that it does not support a parameter, or the value it has."""
+    if not _UNSUPPORTED.search(f"{fault.code} {fault.message}"):
         return False
-    if problem.parameter:
-        return problem.parameter == parameter
-    return bool(re.search(rf"\b{parameter}\b", problem.message))
+    if fault.parameter:
+        return fault.parameter == parameter
+    return bool(re.search(rf"\b{parameter}\b", fault.message))
 
 
 class Assembly:
-    """Puts one reply together: from the chunks of a stream, or from a whole body as one chunk."""
+    """Assembles one reply from the chunks of a stream, or from a whole body as one chunk."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -94,12 +93,12 @@ class Assembly:
         self._finish_reason = ""
         self._choices = 0
         self._tokens = self._output_tokens = 0
-        # As UTF-16, since JSON writes an emoji as two halves, and a chunk may end between them.
+        # UTF-16, because JSON writes an emoji as two halves, and a chunk may end between them.
         self._letters = codecs.getincrementaldecoder("utf-16-le")("replace")
 
     @property
     def usage(self) -> Usage:
-        """Tokens of this request, as far as the server has told."""
+        """Tokens of this request, as far as the server has reported them."""
         return Usage(
             self._endpoint.provider,
             self._endpoint.model,
@@ -111,13 +110,13 @@ class Assembly:
 
     @property
     def is_ended(self) -> bool:
-        """Whether the answer's end was seen; what may follow is its count of tokens."""
+        """Whether the end of the answer was seen; only a token count may follow."""
         return bool(self._finish_reason)
 
     def add(self, data: str | bytes, *, whole: bool = False) -> str:
         """Take the JSON of a chunk (or of the `whole` reply), and return the text that it adds.
 
-        Raises `Fault` for what is no such JSON, `RefusedRequest` for an error in its place.
+        Raises `ReplyFault` for anything else, and `HttpFault` for an error in its place.
         """
         try:
             chunk = json.loads(data)
@@ -126,8 +125,7 @@ class Assembly:
         if not isinstance(chunk, dict):
             raise self._malformed("JSON of another shape")
         if chunk.get("error") or chunk.get("object") == "error":
-            problem = problem_of(chunk, self._endpoint)
-            raise RefusedRequest(_status_of(problem), problem)
+            raise HttpFault.of_body(None, chunk, key=self._endpoint.key)
         self._count(chunk.get("usage"))
         text = ""
         for choice in _dicts(chunk.get("choices")):
@@ -140,22 +138,23 @@ class Assembly:
                     _text_of(message.get("content")).encode("utf-16-le", "surrogatepass")
                 ).replace("\0", "")
                 self._refusal.append(_text_of(message.get("refusal")))
-            # A whole body without a reason is whole all the same: its length was checked.
+            # A whole body is complete even without a reason: its length was checked.
             reason = choice.get("finish_reason") or ("stop" if whole else "")
             self._finish_reason = str(reason) or self._finish_reason
         self._text.append(text)
         return text
 
     def reply(self) -> ChatReply:
-        """Return the reply, now that nothing more comes.
+        """Return the reply, once nothing more comes.
 
-        Raises `Fault` where it did not reach its end, or holds nothing.
+        Raises `TransientFault` if it did not reach its end or is empty.
         """
         text = "".join(self._text)
         if not self._choices:
             raise self._malformed("no choice")
         if not self._finish_reason:
-            raise Fault(f"{self._endpoint.provider} broke off before the end of the answer")
+            provider = self._endpoint.provider
+            raise TransientFault(f"{provider} broke off before the end of the answer")
         refusal = clean_text("".join(self._refusal)).strip() or None
         if self._finish_reason == "content_filter":
             refusal = refusal or FILTERED
@@ -163,42 +162,38 @@ class Assembly:
             if self._finish_reason == "length":
                 raise ChatError(
                     f"{self._endpoint.model} used up all its tokens before the first word",
-                    hint="raise chat.max_tokens: what a model thinks counts too",
+                    hint="raise chat.max_tokens: a model's thinking counts too",
                 )
             raise self._malformed("an empty answer")
         return ChatReply(text, self._finish_reason, refusal, self.usage)
 
-    def _count(self, usage: Any) -> None:
+    def _count(self, usage: object) -> None:
         if isinstance(usage, dict):  # some servers send it with every chunk, counted up
             self._tokens = _number(usage.get("prompt_tokens"))
             self._output_tokens = _number(usage.get("completion_tokens"))
 
-    def _malformed(self, what: str) -> Fault:
-        return Fault(f"{self._endpoint.provider} sent {what}", bad_reply=True)
+    def _malformed(self, what: str) -> ReplyFault:
+        return ReplyFault(f"{self._endpoint.provider} sent {what}")
 
 
-def filtered_reply(endpoint: Endpoint, answer: RefusedRequest) -> ChatReply:
-    """Return the reply to a question that the provider's filter stopped."""
+def filtered_reply(endpoint: Endpoint, fault: HttpFault) -> ChatReply | None:
+    """Return the reply if the provider's filter stopped the question itself, as Azure's does."""
+    if fault.status != 400 or fault.code not in ("content_filter", "content_policy"):
+        return None
     usage = Usage(endpoint.provider, endpoint.model, "chat")
-    return ChatReply("", "content_filter", answer.problem.message or FILTERED, usage)
+    return ChatReply("", "content_filter", fault.message or FILTERED, usage)
 
 
-def _status_of(problem: Problem) -> int:
-    """Return the HTTP status that an error within a reply stands for: its code, else 500."""
-    status = int(problem.code) if problem.code.isdecimal() else 500
-    return status if 400 <= status <= 599 else 500
-
-
-def _dicts(items: Any) -> list[Mapping[str, Any]]:
+def _dicts(items: object) -> list[Mapping[str, Any]]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def _text_of(content: Any) -> str:
-    """Return the text of a message: a string, nothing, or a list of parts."""
+def _text_of(content: object) -> str:
+    """Return the text of a message, which is a string, a list of parts, or missing."""
     if isinstance(content, str):
         return content
     return "".join(_text_of(part.get("text")) for part in _dicts(content))
 
 
-def _number(value: Any) -> int:
+def _number(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0

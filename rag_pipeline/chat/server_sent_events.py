@@ -1,4 +1,4 @@
-"""Server-sent events (WHATWG HTML, section 9.2): bytes as they come, to the data of each event."""
+"""Server-sent events (WHATWG HTML, section 9.2): from arriving bytes to the data of events."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 def event_data(pieces: Iterable[bytes]) -> Iterator[str]:
     """Yield the data of each event; its lines are joined by newlines.
 
-    Letters and line ends may be split anywhere between the pieces. Lines end with LF, CRLF or CR
-    only: Python's `splitlines` would also cut at U+2028, which JSON allows within a string. An
-    event without its closing empty line is incomplete, and is dropped.
+    Pieces may be cut inside a character or a line end. Lines end only with LF, CRLF or CR:
+    Python's `splitlines` would also cut at U+2028, which JSON allows inside a string. An event
+    without its closing empty line is incomplete and dropped.
     """
     decoder = io.IncrementalNewlineDecoder(
         codecs.getincrementaldecoder("utf-8-sig")("replace"), translate=True

@@ -1,4 +1,4 @@
-"""Text that arrives piece by piece, and the whole that stands at its end."""
+"""Text that arrives piece by piece, and the whole at its end."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Whole = TypeVar("Whole")
 
 
 class PieceStream(Iterator[str], Generic[Whole]):
-    """Yields pieces of a generator; `whole` is what it returned, once its end was reached.
+    """Yields the pieces of a generator; at the end, `whole` is what the generator returned.
 
-    Who stops before the end should `close` it, or use it in a `with`, which hangs up.
+    To stop early, `close` it or use it in a `with` statement, which hangs up.
     """
 
     def __init__(self, pieces: Generator[str, None, Whole]) -> None:
@@ -31,13 +31,13 @@ class PieceStream(Iterator[str], Generic[Whole]):
 
     @property
     def whole(self) -> Whole:
-        """The whole answer; raises `ChatError` where the stream was not read to its end."""
+        """The whole answer; raises `ChatError` if the stream was not read to its end."""
         if self._whole is None:
             raise ChatError("the answer was not read to its end, or did not reach it")
         return self._whole
 
     def close(self) -> None:
-        """Hang up; what was not read yet is lost."""
+        """Hang up; unread pieces are lost."""
         self._pieces.close()
 
     def __enter__(self) -> Self:
@@ -53,11 +53,10 @@ class PieceStream(Iterator[str], Generic[Whole]):
 
 
 class ChatStream(PieceStream[ChatReply]):
-    """A reply of the chat model as it comes; `reply` is the whole, at the end.
+    """A reply of the chat model as it arrives; at the end, `reply` is the whole.
 
-    The request leaves with the first piece asked for; closing makes room for the next request.
-    Iterating raises what `ChatModel.complete` raises; a `ChatError` in the middle carries the text
-    up to there.
+    Reading the first piece sends the request; closing makes room for the next one. Iterating
+    raises what `ChatModel.complete` raises; a `ChatError` in the middle carries the text so far.
 
     >>> with chat.stream(messages) as stream:            # doctest: +SKIP
     ...     for piece in stream:
@@ -68,5 +67,5 @@ class ChatStream(PieceStream[ChatReply]):
 
     @property
     def reply(self) -> ChatReply:
-        """The whole reply; raises `ChatError` where the stream was not read to its end."""
+        """The whole reply; raises `ChatError` if the stream was not read to its end."""
         return self.whole

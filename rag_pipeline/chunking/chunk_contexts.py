@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from rag_pipeline.chunking.assemble import content_hash, embedded_text
-from rag_pipeline.chunking.cutting.sentences import sentences
 from rag_pipeline.chunking.token_counts import CountTokens
 from rag_pipeline.frames import SECTION, Chunks, check
+from rag_pipeline.sentence_borders import sentences
 from rag_pipeline.text import clean_text, one_line
 
 PROMPT_VERSION = "1"

@@ -100,15 +100,12 @@ def relational_sync(
     """
     from rag_pipeline.console import output as console
     from rag_pipeline.relational.rows.row_sync import forget_relational, sync_relational_sources
-    from rag_pipeline.resources import PipelineResource, SettingsResource
     from rag_pipeline.sync.finish import finish
+    from rag_pipeline.sync.sync_context import SyncContext
 
     with open_database() as (settings, database), database.sync_lock():
         chosen = chosen_sources(settings, source)
-        resource = PipelineResource(
-            settings=SettingsResource(project_dir=str(settings.project_dir))
-        )
-        context = resource.context(database)
+        context = SyncContext.of(settings, database)
         with console.sync_progress(not as_json):
             reports = sync_relational_sources(context, chosen, force=force)
         if source is None:
@@ -118,7 +115,7 @@ def relational_sync(
         console.print_json(reports)
     else:
         for report in reports:
-            console.print_rows(report.as_counts())
+            console.print_rows(report)
     if any(report.error or report.failures for report in reports):
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 

@@ -136,7 +136,7 @@ def run(
         console.print_sync_summary(summary)
     if summary.aborted:
         raise RagError(summary.aborted, hint="what has landed stays; `rag sync` does the rest")
-    if summary.failures or any(rows.get("error") for rows in summary.relational):
+    if summary.failures or any(report.why for report in summary.relational):
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 

@@ -1,9 +1,9 @@
-"""`make demo`: the samples synced, searched in two languages, and one question answered."""
+"""`rag demo`: sync the samples, search them in two languages, and answer one question."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from importlib.resources import as_file, files
 
 import typer
 
@@ -22,12 +22,12 @@ KOREAN_QUERY = "에어 필터 교체"
 QUESTION = "What does error code E-07 mean?"
 
 NEXT_STEPS = """\
-[bold]Try next[/]  (the command lies in .venv/bin; `source .venv/bin/activate` puts it on the path)
+[bold]Try next[/]  (in a checkout, `source .venv/bin/activate` puts `rag` on the path)
   rag sync FOLDER              your own documents
   rag search "…" --explain     where each score comes from
   rag ask "…"                  an answer with citations
   rag inspect FILE             outline and roles of one file
-  make dev                     the same data in Dagster's UI
+  make dev                     the same data in Dagster's UI (in a checkout)
   rag --help                   everything else"""
 
 
@@ -36,15 +36,22 @@ def run_demo(
     database: Database,
     sync: Callable[[Settings, Database, list[SourceRoot], bool], None],
 ) -> None:
-    """Run the demonstration on the project's samples."""
-    samples = Path(__file__).parents[2] / "samples"
-    if not samples.is_dir():
-        raise SourceError("the folder samples/ is not there", hint="run `make demo` in a checkout")
+    """Run the demonstration on the samples that come with the package.
+
+    Raises SourceError where the installation lacks them.
+    """
     out.rule("[bold]rag sync samples", align="left")
-    try:
-        sync(settings, database, [given_root(samples)], False)
-    except typer.Exit:
-        out.print("[yellow]some documents failed; the demonstration goes on with the others[/]")
+    with as_file(files("rag_pipeline") / "samples") as linked:
+        samples = linked.resolve()  # in a checkout, the folder that `rag sync samples` means
+        if not samples.is_dir():
+            raise SourceError(
+                "the sample documents are missing from this installation",
+                hint="reinstall rag-pipeline; in a checkout, Git must create symbolic links",
+            )
+        try:
+            sync(settings, database, [given_root(samples)], False)
+        except typer.Exit:
+            out.print("[yellow]some documents failed; continuing with the others[/]")
     searcher = create_searcher(database, settings)
     for query in (ENGLISH_QUERY, KOREAN_QUERY):
         out.rule(f'[bold]rag search "{query}"', align="left")

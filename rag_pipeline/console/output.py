@@ -34,6 +34,8 @@ from rag_pipeline.sync.progress import listening
 from rag_pipeline.text import one_line
 
 if TYPE_CHECKING:
+    from rag_pipeline.assets.launch import SyncSummary
+    from rag_pipeline.relational.rows.row_report import RelationalReport
     from rag_pipeline.search import ScoreDetail, SearchResponse, SearchResult
     from rag_pipeline.search.sql_statements import Statement
     from rag_pipeline.sync.planning.plan import SyncPlan
@@ -203,7 +205,7 @@ def set_totals(progress: Progress | None, stale: Mapping[str, str], stages: Sequ
         progress.update(task.id, total=total)
 
 
-def print_sync_summary(summary: Any) -> None:
+def print_sync_summary(summary: SyncSummary) -> None:
     """Print what a sync did: files, documents, stages, failures."""
     files = ", ".join(f"{count} {kind}" for kind, count in summary.files.items() if count)
     out.print(f"[bold]files[/]      {files or 'none found'}")
@@ -243,21 +245,17 @@ def print_sync_summary(summary: Any) -> None:
         )
 
 
-def print_rows(counts: Mapping[str, Any]) -> None:
+def print_rows(report: RelationalReport) -> None:
     """Print what a sync did with the rows of one database."""
-    shown = [
-        f"{counts[kind]:,} {kind}"
-        for kind in ("new", "changed", "deleted", "kept though gone", "unchanged")
-        if counts.get(kind)
-    ]
-    shown += [f"{counts[kind]:,} {kind}" for kind in ("texts embedded",) if counts.get(kind)]
-    name = safe(counts["source"])
+    counts = report.counts()
+    kinds = ("new", "changed", "deleted", "kept though gone", "unchanged", "texts embedded")
+    shown = [f"{counts[kind]:,} {kind}" for kind in kinds if counts[kind]]
+    name = safe(report.source)
     out.print(f"[bold]rows[/]       {name}: {', '.join(shown) or 'none'}")
-    notes = str(counts.get("notes") or "none")
-    for note in notes.splitlines() if notes != "none" else []:
-        out.print(f"[yellow]note[/] {name}: {safe(note.removeprefix('- '))}")
-    if counts.get("error"):
-        out.print(f"[red]failed[/] {name}: {safe(counts['error'])}")
+    for note in report.notes:
+        out.print(f"[yellow]note[/] {name}: {safe(note)}")
+    if report.why:
+        out.print(f"[red]failed[/] {name}: {safe(report.why)}")
 
 
 def print_search(response: SearchResponse, explain: bool) -> None:

@@ -10,8 +10,8 @@ from rag_pipeline.embedding.embedder import (
     Embedder,
     OnBatch,
     OnGroup,
-    create_embedder,
 )
+from rag_pipeline.embedding.embedder_factory import create_embedder
 
 __all__ = [
     "EMBEDDING_VERSION",

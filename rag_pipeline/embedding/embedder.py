@@ -1,27 +1,25 @@
-"""What an embedding provider is, and which one the settings name."""
+"""What an embedding provider does, whichever it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from rag_pipeline.settings import EmbeddingSettings
 from rag_pipeline.usage import Usage
 
 if TYPE_CHECKING:
     from rag_pipeline.embedding.vectors import Vectors
 
 EMBEDDING_VERSION = "1"
-"""Part of the fingerprint of stored vectors: raised whenever the same text and settings would
-give other vectors."""
+"""Part of the fingerprint of stored vectors; raise it whenever the same text and settings would
+give different vectors."""
 
 
 OnBatch: TypeAlias = "Callable[[Sequence[int], Vectors], None]"
-"""Takes the indices of texts and their vectors as they land, in any order, in the caller's thread;
-the place to keep what is paid for, whatever happens to the rest."""
+"""Takes the indices of texts and their vectors as they land, in any order, in the caller's thread.
+What it stores is kept even if the rest fails."""
 OnGroup: TypeAlias = "Callable[[int, Vectors], None]"
-"""The same for the index of a document and its chunks' vectors."""
+"""Takes the index of a document and the vectors of its chunks, likewise."""
 
 
 class Embedder(Protocol):
@@ -33,8 +31,8 @@ class Embedder(Protocol):
     provider: str
     """Who computes the vectors: `local`, …"""
     model: str
-    """Name of the model, as the provider spells it; behind a `#`, what makes one's own variant
-    of it another one (see `embedding_models.resolve_model`). Equal to `settings.model`."""
+    """Name of the model, as the provider spells it, with a hash after a `#` for a variant of your
+    own (see `embedding_models.resolve_model`). Equal to `settings.model`."""
     dimensions: int
     """Length of a vector."""
     contextual: bool
@@ -44,17 +42,17 @@ class Embedder(Protocol):
     def max_tokens(self) -> int:
         """Tokens (as `count_tokens` counts them) of a text that is embedded in one piece.
 
-        A longer one is split and its vectors averaged, never cut.
+        A longer text is split and its vectors averaged; nothing is cut off.
         """
         ...
 
     def embed_documents(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
-        """Embed passages to be found: float32, texts x dimensions, in the order of `texts`.
+        """Embed the passages to search: float32, texts x dimensions, in the order of `texts`.
 
-        `on_batch` gets the vectors as they land. Raises `EmbeddingError`: with `bad_texts`, where
-        single texts are refused or blank and all others were handed to `on_batch`; without, when
-        the service cannot be reached in time. `EmbeddingReplyError`, if the model's output fails
-        the checks each time; `ProviderError`, if the service refuses everything.
+        `on_batch` gets the vectors as they land. Raises `EmbeddingError` with `bad_texts` if
+        single texts are refused or blank (`on_batch` got all others), and without if the service
+        cannot be reached in time; `EmbeddingReplyError` if the model's output fails the checks
+        every time; `ProviderError` if the service refuses everything.
         """
         ...
 
@@ -67,7 +65,7 @@ class Embedder(Protocol):
         ...
 
     def take_usage(self) -> list[Usage]:
-        """Return what was asked of the provider since the last call; empty for a local model."""
+        """Return the usage since the last call; empty for a local model."""
         ...
 
 
@@ -77,28 +75,10 @@ class ContextualEmbedder(Embedder, Protocol):
     def embed_groups(
         self, groups: Sequence[Sequence[str]], on_group: OnGroup | None = None
     ) -> list[Vectors]:
-        """Embed the ordered chunks of several documents: a matrix for each, rows in order.
+        """Embed the ordered chunks of several documents: one matrix per document, rows in order.
 
         Several documents may share a request; a document over the provider's limit is cut into
         groups between its chunks. `on_group` gets each document as it lands. Raises like
         `embed_documents`; `bad_texts` are then indices of documents.
         """
         ...
-
-
-def create_embedder(settings: EmbeddingSettings, cache_dir: Path) -> Embedder:
-    """Return the embedder that `settings` names; `cache_dir` keeps model files between runs.
-
-    Nothing is loaded, read or called before the first call.
-    """
-    if settings.provider == "local":
-        if settings.model_path is None:
-            from rag_pipeline.embedding.local.local_embedder import LocalEmbedder
-
-            return LocalEmbedder(settings, cache_dir)
-        from rag_pipeline.embedding.local.own_model import FolderEmbedder
-
-        return FolderEmbedder(settings, cache_dir)
-    from rag_pipeline.embedding.remote.providers import create_remote_embedder
-
-    return create_remote_embedder(settings, cache_dir)

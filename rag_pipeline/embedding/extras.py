@@ -1,4 +1,4 @@
-"""Importing the libraries of the extras, where they are used."""
+"""Imports the optional libraries where they are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_pipeline.errors import SettingsError
 def import_extra(module: str, extra: str) -> Any:
     """Import a module that an extra installs.
 
-    Raises `SettingsError` with the install line where it is missing.
+    Raises `SettingsError` with the install line if it is missing.
     """
     try:
         return importlib.import_module(module)

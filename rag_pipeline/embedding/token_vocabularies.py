@@ -1,7 +1,7 @@
-"""Counting the tokens of a text offline, by the vocabulary of the model it goes to.
+"""Counts the tokens of a text offline, using the vocabulary of the model.
 
-OpenAI's and Voyage's vocabularies are shipped by `bpe-openai`; the clients' own counters would
-download them. Others are estimated, on the safe side: rather too many tokens than too few.
+`bpe-openai` ships the vocabularies of OpenAI and Voyage, which the providers' own counters would
+download. Other counts are estimates, which err on the high side.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rag_pipeline.embedding_models import Provider, Vocabulary
 TokenCounter = Callable[[str], int]
 
 _PART_CHARACTERS = 50_000  # the library refuses texts of more than 200,000 tokens
-# Four letters to a token hold for English; digits and marks count alone.
+# In English a token has about four letters; digits and marks count separately.
 _ESTIMATED = re.compile(r"[A-Za-z]{1,4}|[^\sA-Za-z]")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
@@ -27,13 +27,13 @@ _ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
 def token_counter(provider: Provider, vocabulary: Vocabulary) -> TokenCounter:
     """Return a function that counts the tokens of one text.
 
-    Raises `SettingsError` where the vocabulary's library is not installed.
+    Raises `SettingsError` if the vocabulary's library is not installed.
     """
     if vocabulary in ("cl100k_base", "voyage3_base"):
         encoding = _load_encoding(provider, vocabulary)
 
         def count(text: str) -> int:
-            # In parts, at most a token a border more.
+            # Counting in parts adds at most one token per border.
             starts = range(0, len(text), _PART_CHARACTERS)
             return sum(
                 len(encoding.encode_ordinary(text[i : i + _PART_CHARACTERS])) for i in starts
@@ -44,10 +44,10 @@ def token_counter(provider: Provider, vocabulary: Vocabulary) -> TokenCounter:
 
 
 def estimate_sentencepieces(text: str) -> int:
-    """Estimate the tokens of a large multilingual vocabulary: a syllable counts one.
+    """Estimate the tokens of a large multilingual vocabulary: one per syllable.
 
-    Compatibility characters count as what they stand for; what lies beyond the basic plane, and is
-    mostly encoded byte by byte, counts four.
+    Compatibility characters count as what they stand for; characters beyond the basic plane, which
+    are mostly encoded byte by byte, count as four.
 
     >>> estimate_sentencepieces("Replace 필터 E-07")
     8
@@ -57,7 +57,7 @@ def estimate_sentencepieces(text: str) -> int:
 
 
 def estimate_wordpieces(text: str) -> int:
-    """Estimate the tokens of a BERT vocabulary, which takes Hangul apart into letters.
+    """Estimate the tokens of a BERT vocabulary, which splits Hangul into letters.
 
     >>> estimate_wordpieces("Replace 필터 E-07")
     12

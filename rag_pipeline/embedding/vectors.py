@@ -1,4 +1,4 @@
-"""What every vector must be before it is stored or searched with: checked and of unit length."""
+"""Checks of vectors before they are stored or searched with, and scaling to unit length."""
 
 from __future__ import annotations
 

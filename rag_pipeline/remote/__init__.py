@@ -1,16 +1,34 @@
-"""Calling services over a network: their pace, repeats under a deadline, what HTTP errors say."""
+"""Calling services over a network: what their faults mean, their pace, retries with a deadline."""
 
-from rag_pipeline.remote.http_errors import BAD_KEY, NO_QUOTA, retry_after
 from rag_pipeline.remote.limiter import Bucket, Limiter, Stopped, Window
-from rag_pipeline.remote.patience import Patience
+from rag_pipeline.remote.retrying import GaveUpFault, Patience, send_with_retries
+from rag_pipeline.remote.service_faults import (
+    GrpcFault,
+    HttpFault,
+    RefusedFault,
+    ReplyFault,
+    Service,
+    ServiceFault,
+    TransientFault,
+    grpc_code,
+    retry_after,
+)
 
 __all__ = [
-    "BAD_KEY",
-    "NO_QUOTA",
     "Bucket",
+    "GaveUpFault",
+    "GrpcFault",
+    "HttpFault",
     "Limiter",
     "Patience",
+    "RefusedFault",
+    "ReplyFault",
+    "Service",
+    "ServiceFault",
     "Stopped",
+    "TransientFault",
     "Window",
+    "grpc_code",
     "retry_after",
+    "send_with_retries",
 ]

@@ -1,4 +1,4 @@
-"""How fast requests may leave: tokens and requests per minute, and how many at once."""
+"""How fast requests may be sent: tokens and requests per minute, and how many at once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from typing import Protocol
 
 BURST_SECONDS = 6.0
-"""A bucket holds what flows in during so many seconds: a minute never sees more than 110 %."""
+"""A bucket holds what flows in during this time, so no minute sees more than 110 %."""
 
 
-class Stopped(Exception):  # noqa: N818 - ends a thread, is no error
-    """Another request failed for good; this one need not be sent any more."""
+class Stopped(Exception):  # noqa: N818 - ends a thread, not an error
+    """Another request failed for good, so this one need not be sent."""
 
 
 class Pace(Protocol):
-    """One limit per minute. Not safe for threads by itself."""
+    """One limit per minute. Not thread-safe by itself."""
 
     def wait(self, now: float) -> float:
-        """Return the seconds until the next may pass; `now` never goes back."""
+        """Return the seconds until the next request may pass; `now` never goes back."""
         ...
 
     def take(self, amount: float) -> None:
@@ -30,9 +30,9 @@ class Pace(Protocol):
 
 
 class Bucket:
-    """A token bucket that may run into debt, so that what is larger than it passes too.
+    """A token bucket that may go into debt, so that a request larger than the bucket passes too.
 
-    0 per minute lets everything pass.
+    0 per minute means no limit.
     """
 
     def __init__(self, per_minute: float) -> None:
@@ -55,7 +55,7 @@ class Bucket:
 
 
 class Window:
-    """Exactly so many within any 60 seconds, as Google's quotas count, whatever their amounts."""
+    """At most so many requests in any 60 seconds, which is how Google counts quotas."""
 
     def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
@@ -94,13 +94,13 @@ class Limiter:
         self._paused_until = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Hold every request back: the service asked for a rest."""
+        """Hold back every request, because the service asked for it."""
         with self._lock:
             self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     @contextmanager
     def slot(self, tokens: int = 1, stop: threading.Event | None = None) -> Iterator[None]:
-        """Wait for the turn of a request of so many tokens; hold one of the slots meanwhile.
+        """Wait for the turn of a request of so many tokens, and hold one of the slots.
 
         Raises `Stopped` as soon as `stop` is set.
         """

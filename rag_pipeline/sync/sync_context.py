@@ -1,13 +1,14 @@
-"""What every step of a sync is given."""
+"""What every step of a sync needs, composed from the settings."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
+from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder, create_embedder
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
@@ -17,24 +18,43 @@ from rag_pipeline.sync.planning.profiles import Profiles
 
 @dataclass(frozen=True)
 class SyncContext:
-    """Everything that doing a plan needs."""
+    """Everything that carrying out a plan needs."""
 
     profiles: Profiles
     database: Database
     artifacts: ArtifactStore
     embedder: Embedder
     run: str = "command"
-    """What the table `usage` calls this run."""
+    """Name of this run in the table `usage`."""
     earlier_runs: tuple[str, ...] = ()
-    """The other runs of the same sync: what they cost counts against its limit as well."""
+    """Other runs of the same sync; their cost counts against its limit as well."""
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        database: Database,
+        run: str = "command",
+        earlier_runs: Sequence[str] = (),
+        embedder: Embedder | None = None,
+    ) -> SyncContext:
+        """Compose the context of a project; its models load when first used."""
+        return cls(
+            profiles=Profiles(settings),
+            database=database,
+            artifacts=ArtifactStore(settings.artifacts_location),
+            embedder=embedder or create_embedder(settings.embedding, settings.data_path / "models"),
+            run=run,
+            earlier_runs=tuple(earlier_runs),
+        )
 
     @property
     def settings(self) -> Settings:
-        """The project's settings; a document's own are its source's (`profiles`)."""
+        """The project's settings; those of a document depend on its source (`profiles`)."""
         return self.profiles.settings
 
     def space(self, connection: Connection[TupleRow]) -> EmbeddingSpace:
-        """Return the space of the embedder's vectors, made where it is missing."""
+        """Return the space of the embedder's vectors, created if it is missing."""
         embedder = self.embedder
         return ensure_space(
             connection, embedder.provider, embedder.model, embedder.dimensions, EMBEDDING_VERSION

@@ -12,10 +12,10 @@ from itertools import pairwise
 import pytest
 
 from rag_pipeline.chat import ChatModel
-from rag_pipeline.chat.chat_deadline import SHORTEST_WAIT_SECONDS
-from rag_pipeline.chat.chat_faults import Problem, RefusedRequest, fault_of
 from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.errors import ChatError, ProviderError
+from rag_pipeline.remote import HttpFault
+from rag_pipeline.remote.retrying import SHORTEST_WAIT_SECONDS
 from rag_pipeline.settings import ChatSettings
 from tests.chat.chat_server import Answer, ChatServer, error
 from tests.chat.conftest import KEY, QUESTION
@@ -150,9 +150,9 @@ def test_nobody_listens(chat_of: Callable[..., ChatModel]) -> None:
 def test_ollama_is_told_by_its_own_commands() -> None:
     url = "http://localhost:11434/v1"
     endpoint = Endpoint.of(ChatSettings(base_url=url, model="qwen3:8b"))
-    missing = RefusedRequest(404, Problem("model 'qwen3:8b' not found"))
-    with pytest.raises(ProviderError, match="ollama pull qwen3:8b"):
-        fault_of(endpoint, missing)
+    missing = HttpFault(404, "model 'qwen3:8b' not found").meaning(endpoint.service)
+    assert isinstance(missing, ProviderError)
+    assert "ollama pull qwen3:8b" in str(missing)
     assert "ollama serve" in endpoint.start_hint
 
 

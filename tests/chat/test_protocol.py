@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.chat.chat_faults import Fault, RefusedRequest, fault_of, problem_of
 from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.chat.protocol import Assembly
 from rag_pipeline.errors import ChatError, ProviderError
+from rag_pipeline.remote import HttpFault, RefusedFault, ReplyFault, TransientFault
 
 ENDPOINT = Endpoint("chat", "m", "http://127.0.0.1/v1", None)
 VALUES = st.recursive(
@@ -49,9 +49,9 @@ def test_any_json_is_a_reply_or_a_fault(bodies: list[Any], whole: bool) -> None:
     assembly = Assembly(ENDPOINT)
     texts = []
     for body in bodies:
-        with suppress(Fault, RefusedRequest):
+        with suppress(ReplyFault, HttpFault):
             texts.append(assembly.add(json.dumps(body), whole=whole))
-    with suppress(Fault, ChatError):
+    with suppress(TransientFault, ChatError):
         reply = assembly.reply()
         assert reply.text == "".join(texts)
         assert reply.finish_reason
@@ -61,13 +61,13 @@ def test_any_json_is_a_reply_or_a_fault(bodies: list[Any], whole: bool) -> None:
 
 @pytest.mark.parametrize("data", ["[" * 100_000, "", "\ufeff", "nan", "{'a': 1}"])
 def test_what_is_no_json_is_a_fault(data: str) -> None:
-    with pytest.raises(Fault, match="no JSON"):
+    with pytest.raises(ReplyFault, match="no JSON"):
         Assembly(ENDPOINT).add(data)
 
 
 @given(st.integers(300, 599), ERRORS)
 def test_any_error_means_something(status: int, body: Any) -> None:
-    answer = RefusedRequest(status, problem_of(body, ENDPOINT))
-    with suppress(ChatError, ProviderError):
-        assert isinstance(fault_of(ENDPOINT, answer), Fault)
-    assert len(answer.problem.message) <= 300
+    fault = HttpFault.of_body(status, body)
+    meaning = fault.meaning(ENDPOINT.service)
+    assert isinstance(meaning, TransientFault | RefusedFault | ProviderError)
+    assert len(fault.message) <= 300

@@ -17,7 +17,6 @@ from rag_pipeline.errors import ParserServiceError
 from rag_pipeline.parsing import document_ai
 from rag_pipeline.parsing import page_choice as choice
 from rag_pipeline.parsing.document_ai.convert.replies_to_blocks import to_blocks
-from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of
 from rag_pipeline.parsing.document_ai.service.page_ranges import halves, split_pages
 from rag_pipeline.parsing.document_ai.service.reply_cache import pack, unpack
 from rag_pipeline.parsing.document_ai.service.reply_checks import check_reply, renumber
@@ -292,19 +291,6 @@ def test_every_page_is_in_one_range(pages: set[int], size: int) -> None:
             assert first + second == part
             assert first
             assert second
-
-
-@given(
-    st.lists(
-        st.lists(st.builds(Cell, st.just("x"), st.integers(0, 3), st.integers(0, 3)), max_size=4),
-        max_size=5,
-    )
-)
-def test_grids_are_rectangles_that_hold_every_cell(rows: list[list[Cell]]) -> None:
-    cells, spans = grid_of(rows)
-    assert len({len(row) for row in cells}) <= 1
-    assert sum(text == "x" for row in cells for text in row) == sum(map(len, rows))
-    assert [len(row) for row in spans] == [len(row) for row in cells]
 
 
 def test_what_is_sent_is_told_by_content() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_pipeline.embedding import ContextualEmbedder, create_embedder
-from rag_pipeline.embedding.remote.remote_embedder import ContextualRemoteEmbedder
+from rag_pipeline.embedding.remote.contextual_embedder import ContextualRemoteEmbedder
 from rag_pipeline.errors import EmbeddingError, EmbeddingReplyError, ProviderError
 from rag_pipeline.remote import Patience
 from rag_pipeline.settings import EmbeddingSettings

@@ -1,14 +1,9 @@
 import pytest
 
-from rag_pipeline.embedding.remote.provider_faults import (
-    RefusedFault,
-    Service,
-    TransientFault,
-    fault_of,
-)
 from rag_pipeline.errors import ProviderError
+from rag_pipeline.remote import HttpFault, RefusedFault, Service, TransientFault
 
-SERVICE = Service("acme", key_hint="set ACME_KEY", quota_hint="pay acme")
+SERVICE = Service("acme", "set ACME_KEY", "pay acme", "check the model")
 
 
 @pytest.mark.parametrize(
@@ -31,14 +26,14 @@ SERVICE = Service("acme", key_hint="set ACME_KEY", quota_hint="pay acme")
     ],
 )
 def test_what_a_status_means(status: int, message: str, kind: type[Exception]) -> None:
-    assert type(fault_of(SERVICE, status, message)) is kind
+    assert type(HttpFault(status, message).meaning(SERVICE)) is kind
 
 
 def test_no_quota_is_fatal_and_names_the_fix() -> None:
-    error = fault_of(SERVICE, 429, "You exceeded your quota", code="insufficient_quota")
+    error = HttpFault(429, "You exceeded your quota", code="insufficient_quota").meaning(SERVICE)
     assert isinstance(error, ProviderError)
     assert error.hint == "pay acme"
-    assert fault_of(SERVICE, 401, "no").hint == "set ACME_KEY"  # type: ignore[attr-defined]
+    assert HttpFault(401, "no").meaning(SERVICE).hint == "set ACME_KEY"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -51,9 +46,9 @@ def test_no_quota_is_fatal_and_names_the_fix() -> None:
     ],
 )
 def test_a_text_that_is_too_long_is_told_from_a_bad_one(message: str) -> None:
-    fault = fault_of(SERVICE, 400, message)
+    fault = HttpFault(400, message).meaning(SERVICE)
     assert isinstance(fault, RefusedFault)
     assert fault.too_long
-    other = fault_of(SERVICE, 400, "the text is not accepted")
+    other = HttpFault(400, "the text is not accepted").meaning(SERVICE)
     assert isinstance(other, RefusedFault)
     assert not other.too_long

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rag_pipeline.embedding.remote.provider_faults import Service, fault_of, key_hidden
+from rag_pipeline.embedding.remote.key_hiding import key_hidden
 from rag_pipeline.errors import ProviderError
+from rag_pipeline.remote import HttpFault, Service
 from rag_pipeline.settings import Settings
 
-SERVICE = Service("openai", "check the key", "add credit")
+SERVICE = Service("openai", "check the key", "add credit", "check the model")
 
 
 def test_another_server_does_not_get_the_provider_s_key(
@@ -35,7 +36,7 @@ def refuse(status: int, said: str, key: str) -> None:
         raise ValueError(f"header {key}")
     except ValueError as error:
         with key_hidden(key):
-            raise fault_of(SERVICE, status, said) from error
+            raise HttpFault(status, said).meaning(SERVICE) from error
 
 
 @pytest.mark.parametrize(("status", "before"), [(401, ""), (500, ""), (400, "x" * 280)])

@@ -9,10 +9,10 @@ import pytest
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.embedding_models import (
     INDEXABLE_DIMENSIONS,
+    MODELS,
     api_name,
     find_model,
     folder_digest,
-    listed_models,
 )
 from rag_pipeline.errors import ProviderError, SettingsError
 from rag_pipeline.settings import EmbeddingSettings, Settings
@@ -82,7 +82,7 @@ def test_what_cannot_work_is_refused_with_the_fix(values: dict[str, object], mes
 
 
 def test_every_listed_model_can_be_indexed_and_has_a_price() -> None:
-    for model in listed_models():
+    for model in MODELS:
         assert model.dimensions <= INDEXABLE_DIMENSIONS
         assert model.max_tokens <= model.tokens_per_request or model.provider == "local"
         if model.provider not in ("local", "ollama"):

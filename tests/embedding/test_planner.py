@@ -3,13 +3,13 @@ from hypothesis import strategies as st
 
 from rag_pipeline.embedding.remote.request_planner import (
     MAX_CHUNKS,
-    Group,
-    Piece,
+    ChunkGroup,
+    TextWindow,
     fill,
     halve_group,
-    halve_piece,
+    halve_window,
     plan_groups,
-    plan_pieces,
+    plan_windows,
     split_windows,
 )
 
@@ -60,7 +60,7 @@ def test_windows_join_to_the_text(text: str, limit: int) -> None:
 
 
 def test_blank_texts_and_windows_are_left_out() -> None:
-    pieces = plan_pieces(["a b", "", " \n", "c" + " " * 20 + "d"], len, 8)
+    pieces = plan_windows(["a b", "", " \n", "c" + " " * 20 + "d"], len, 8)
     assert [(piece.owner, piece.text.strip()) for piece in pieces] == [
         (0, "a b"),
         (3, "c"),
@@ -69,18 +69,24 @@ def test_blank_texts_and_windows_are_left_out() -> None:
 
 
 def test_a_document_is_cut_into_groups_between_its_chunks() -> None:
-    chunks = [Piece(0, "a", 4), Piece(1, "b", 4), Piece(2, "c", 4)]
-    groups = plan_groups([chunks, [], [Piece(0, "d", 1)]], limit=8)
+    chunks = [TextWindow(0, "a", 4), TextWindow(1, "b", 4), TextWindow(2, "c", 4)]
+    groups = plan_groups([chunks, [], [TextWindow(0, "d", 1)]], limit=8)
     assert groups == [
-        Group(0, tuple(chunks[:2])),
-        Group(0, tuple(chunks[2:])),
-        Group(2, (Piece(0, "d", 1),)),
+        ChunkGroup(0, tuple(chunks[:2])),
+        ChunkGroup(0, tuple(chunks[2:])),
+        ChunkGroup(2, (TextWindow(0, "d", 1),)),
     ]
 
 
 def test_halves() -> None:
-    assert halve_piece(Piece(3, "open it", 4)) == [Piece(3, "ope", 2), Piece(3, "n it", 2)]
-    assert halve_piece(Piece(3, "x", 4)) == []
-    first, second = Piece(0, "a", 1), Piece(1, "b", 1)
-    assert halve_group(Group(7, (first, second))) == [Group(7, (first,)), Group(7, (second,))]
-    assert halve_group(Group(7, (first,))) == []
+    assert halve_window(TextWindow(3, "open it", 4)) == [
+        TextWindow(3, "ope", 2),
+        TextWindow(3, "n it", 2),
+    ]
+    assert halve_window(TextWindow(3, "x", 4)) == []
+    first, second = TextWindow(0, "a", 1), TextWindow(1, "b", 1)
+    assert halve_group(ChunkGroup(7, (first, second))) == [
+        ChunkGroup(7, (first,)),
+        ChunkGroup(7, (second,)),
+    ]
+    assert halve_group(ChunkGroup(7, (first,))) == []

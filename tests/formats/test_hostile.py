@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from rag_pipeline.errors import (
@@ -21,7 +22,8 @@ from rag_pipeline.errors import (
     UnsupportedFileError,
 )
 from rag_pipeline.parsing import parse_file
-from rag_pipeline.parsing.formats.office.office_extra import load_partition_docx
+from rag_pipeline.parsing.formats.office.openpyxl_cells import stored_cells
+from rag_pipeline.parsing.formats.office.unstructured_docx import paragraph_elements
 from rag_pipeline.settings import ParsingSettings
 from tests.formats.samples import FORMATS
 
@@ -226,7 +228,8 @@ def test_a_word_document_needs_no_network_and_no_language_model(
     def refuse(*_: object) -> None:
         raise AssertionError("something tried to reach the network")
 
-    partition = load_partition_docx("a.docx")
+    path = FORMATS / "libreoffice.docx"
+    paragraph_elements(io.BytesIO(path.read_bytes()), path.name)
     from unstructured import telemetry
     from unstructured.nlp import tokenize
     from unstructured.utils import _telemetry_opt_out
@@ -236,8 +239,8 @@ def test_a_word_document_needs_no_network_and_no_language_model(
     monkeypatch.setattr(telemetry.requests.Session, "send", refuse)
     tokenize._get_nlp.cache_clear()
     tokenize._process_cached.cache_clear()
-    elements = partition(filename=str(FORMATS / "libreoffice.docx"), languages=[""])
-    assert [type(element).__name__ for element in elements].count("Title") == 8
+    elements = paragraph_elements(io.BytesIO(path.read_bytes()), path.name)
+    assert [type(element).__name__ for element, _ in elements].count("Title") == 8
     assert tokenize._get_nlp().pipe_names == ["sentencizer"]
     assert _telemetry_opt_out()
 
@@ -248,6 +251,23 @@ def test_another_way_to_the_model_is_a_loud_error(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delattr(tokenize, "_load_spacy_model")
     with pytest.raises(MissingLibraryError, match="language model"):
         parse_file(FORMATS / "libreoffice.docx", SETTINGS)
+
+
+def test_an_unstructured_without_paragraphs_is_a_loud_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from unstructured.partition import docx
+
+    monkeypatch.setattr(docx, "register_picture_partitioner", lambda _: None)
+    monkeypatch.setattr(docx.DocxPartitionerOptions, "_PicturePartitionerCls", None)
+    with pytest.raises(MissingLibraryError, match="no longer hands out its paragraphs"):
+        parse_file(FORMATS / "libreoffice.docx", SETTINGS)
+
+
+def test_an_openpyxl_that_keeps_its_cells_elsewhere_is_a_loud_error() -> None:
+    with pytest.raises(MissingLibraryError, match="openpyxl keeps its cells elsewhere"):
+        stored_cells(object(), "a.xlsx")
+    assert [place for place, _ in stored_cells(openpyxl.Workbook().active, "a.xlsx")] == []
 
 
 @pytest.mark.parametrize(

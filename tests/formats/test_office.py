@@ -69,6 +69,35 @@ def test_word_pages_styles_and_running_heads(tmp_path: Path) -> None:
     assert headings_of(structured) == [[0, "Safety", 1], [1, "Gloves", 1], [1, "Filter", 2]]
 
 
+def test_a_paragraph_takes_its_level_from_its_own_style_alone(tmp_path: Path) -> None:
+    document = docx.Document()
+    chapter = document.styles.add_style("Kapitel", WD_STYLE_TYPE.PARAGRAPH)
+    chapter.base_style = document.styles["Heading 2"]
+    document.add_heading("Safety", level=1)
+    document.add_paragraph("See Safety")
+    document.add_paragraph("Safety")
+    document.add_paragraph("2.1 Safety")
+    document.add_paragraph("Inherited", style="Kapitel")
+    for text, value in (("Own level", "2"), ("Own body text", "9")):
+        outline = OxmlElement("w:outlineLvl")
+        outline.set(qn("w:val"), value)
+        style = "Heading 1" if value == "2" else "Normal"
+        document.add_paragraph(text, style=style)._p.get_or_add_pPr().append(outline)
+    file = tmp_path / "a.docx"
+    document.save(str(file))
+
+    blocks = parse_file(file, SETTINGS).blocks
+    assert list(zip(blocks["text"], blocks["level_hint"].fillna(0), strict=True)) == [
+        ("Safety", 1),
+        ("See Safety", 0),
+        ("Safety", 0),
+        ("2.1 Safety", 0),
+        ("Inherited", 2),
+        ("Own level", 3),
+        ("Own body text", 0),
+    ]
+
+
 def test_slides_with_merged_cells_groups_and_own_bullets(tmp_path: Path) -> None:
     show = pptx.Presentation()
     slide = show.slides.add_slide(show.slide_layouts[5])

@@ -13,7 +13,7 @@ from rag_pipeline.assets.automation import request_stale_documents
 from rag_pipeline.assets.partitions import SOURCE_HASHES
 from rag_pipeline.definitions import defs
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.resources import DatabaseResource, SettingsResource
+from rag_pipeline.resources import SessionResource
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
@@ -57,12 +57,11 @@ def evaluate(
     instance: dg.DagsterInstance, cursor: str | None
 ) -> tuple[list[dg.RunRequest], str | None]:
     """Evaluate the sensor on the last scan, as Dagster's daemon does; return its cursor too."""
-    settings = SettingsResource()
     with dg.build_sensor_context(
         instance=instance,
         cursor=cursor,
         repository_def=defs.get_repository_def(),
-        resources={"settings": settings, "database": DatabaseResource(settings=settings)},
+        resources={"session": SessionResource()},
     ) as context:
         result = request_stale_documents.evaluate_tick(context)
     return list(result.run_requests or []), result.cursor

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from rag_pipeline.assets.partitions import SOURCE_HASHES
-from rag_pipeline.store.database import Database
+from rag_pipeline.store.database import POOL_SIZE, Database
 from rag_pipeline.store.documents import list_documents
 from rag_pipeline.store.statistics import count_everything
 from tests.orchestration.conftest import Sync
@@ -30,8 +31,12 @@ def contents(database: Database) -> list[tuple[str, str]]:
 
 def writes(database: Database) -> int:
     """Count every row that was ever inserted, updated or deleted, by Postgres' own statistics."""
+    with ExitStack() as pool:
+        # Each backend of the pool holds counts of its own until it is told to report them.
+        for _ in range(POOL_SIZE):
+            connection = pool.enter_context(database.connection())
+            connection.execute("SELECT pg_stat_force_next_flush()")
     with database.connection() as connection:
-        connection.execute("SELECT pg_stat_force_next_flush()")
         connection.execute("SELECT pg_stat_clear_snapshot()")
         row = connection.execute(
             "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables "

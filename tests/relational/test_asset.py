@@ -13,7 +13,7 @@ from rag_pipeline.assets.automation import request_stale_documents
 from rag_pipeline.assets.launch import SyncSummary, run_sync
 from rag_pipeline.assets.partitions import align_relational_partitions
 from rag_pipeline.assets.relational_asset import relational_rows
-from rag_pipeline.resources import DatabaseResource, SettingsResource, default_resources
+from rag_pipeline.resources import SessionResource, default_resources
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import register_roots
@@ -82,10 +82,10 @@ def test_rag_sync_brings_documents_and_rows(
     first = rag_sync(broken, database, instance)
     assert first.documents_done == 1
     assert first.aborted is None
-    by_name = {str(rows["source"]): rows for rows in first.relational}
-    assert by_name["workshop"]["new"] == 3
-    assert "cannot be read" in str(by_name["broken"]["error"])
-    assert "error" not in by_name["workshop"]
+    by_name = {report.source: report for report in first.relational}
+    assert by_name["workshop"].new == 3
+    assert "cannot be read" in str(by_name["broken"].why)
+    assert by_name["workshop"].why is None
     # What a sync finishes is finished once, for both: statistics, and the space is active.
     with database.connection() as connection:
         states = connection.execute("SELECT state FROM embedding_space").fetchall()
@@ -93,8 +93,8 @@ def test_rag_sync_brings_documents_and_rows(
     with sqlite3.connect(workshop) as changed:
         changed.execute("UPDATE clients SET city = 'Emden' WHERE id = 1")
     alone = write_sources(project, workshop=workshop)
-    (rows,) = rag_sync(alone, database, instance).relational
-    assert (rows["new"], rows["changed"], rows["unchanged"]) == (0, 1, 2)
+    (report,) = rag_sync(alone, database, instance).relational
+    assert (report.new, report.changed, report.unchanged) == (0, 1, 2)
     # A source taken out of rag.toml goes with the next sync.
     nothing = write_sources(project)
     assert rag_sync(nothing, database, instance).relational == []
@@ -109,11 +109,10 @@ def test_the_nightly_scan_requests_databases(
     from rag_pipeline.definitions import defs
 
     assert defs.resolve_job_def("sources_job").execute_in_process(instance=instance).success
-    resource = SettingsResource()
     with dg.build_sensor_context(
         instance=instance,
         repository_def=defs.get_repository_def(),
-        resources={"settings": resource, "database": DatabaseResource(settings=resource)},
+        resources={"session": SessionResource()},
     ) as context:
         (request,) = request_stale_documents.evaluate_tick(context).run_requests or []
     assert request.job_name == "relational_job"

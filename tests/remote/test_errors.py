@@ -3,7 +3,10 @@ from email.utils import format_datetime
 
 import pytest
 
-from rag_pipeline.remote import BAD_KEY, NO_QUOTA, retry_after
+from rag_pipeline.errors import ProviderError
+from rag_pipeline.remote import HttpFault, RefusedFault, Service, TransientFault, retry_after
+
+SERVICE = Service("acme", key_hint="key", quota_hint="quota", settings_hint="settings")
 
 
 @pytest.mark.parametrize(
@@ -40,10 +43,13 @@ def test_a_date_is_the_seconds_until_then() -> None:
     ],
 )
 def test_no_money_is_told_from_a_rate_limit(said: str, is_final: bool) -> None:
-    assert bool(NO_QUOTA.search(said)) is is_final
+    meaning = HttpFault(429, said).meaning(SERVICE)
+    assert type(meaning) is (ProviderError if is_final else TransientFault)
 
 
 def test_a_bad_key_is_told_from_a_bad_request() -> None:
-    assert BAD_KEY.search("API key not valid. Please pass a valid API key.")
-    assert BAD_KEY.search("Invalid API key")
-    assert not BAD_KEY.search("the text is not accepted")
+    for said in ("API key not valid. Please pass a valid API key.", "Invalid API key"):
+        meaning = HttpFault(400, said).meaning(SERVICE)
+        assert isinstance(meaning, ProviderError)
+        assert meaning.hint == "key"
+    assert type(HttpFault(400, "the text is not accepted").meaning(SERVICE)) is RefusedFault

@@ -40,4 +40,5 @@ def test_the_deadline_begins_with_the_first_attempt(monkeypatch: pytest.MonkeyPa
     assert patience.left == 5
     now = 133.0
     assert patience.left == 2
-    assert patience.end == 135
+    now = 135.0
+    assert patience.left == 0

@@ -17,11 +17,11 @@ import pandas as pd
 
 from rag_pipeline.chunking.assemble import ChunkDraft, text_with_starts
 from rag_pipeline.chunking.chunk_trails import Trails
-from rag_pipeline.chunking.cutting.sentences import UNKNOWN
 from rag_pipeline.chunking.describe import describe_kind, describe_metadata
 from rag_pipeline.chunking.sections.body_blocks import Section, body_blocks, gather_sections
 from rag_pipeline.chunking.sections.units import Piece, UnitBuilder
 from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.sentence_borders import UNKNOWN
 
 TRAIL_SHARE = 3
 """At most a third of the budget goes to the trail."""

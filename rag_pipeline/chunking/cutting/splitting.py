@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rag_pipeline.chunking.cutting.sentences import UNKNOWN, sentences
 from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.sentence_borders import UNKNOWN, sentences
 
 ELLIPSIS = "…"
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_pipeline.chunking.assemble import text_with_starts
-from rag_pipeline.chunking.cutting.sentences import UNKNOWN
 from rag_pipeline.chunking.cutting.splitting import Fragment, shorten, split_texts
 from rag_pipeline.chunking.sections.units import Context, Piece, Unit
 from rag_pipeline.chunking.token_counts import TokenCounter
+from rag_pipeline.sentence_borders import UNKNOWN
 
 _REPACK_ROUNDS = 8
 

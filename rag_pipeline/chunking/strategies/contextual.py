@@ -5,7 +5,6 @@ from __future__ import annotations
 from rag_pipeline.chunking.assemble import ChunkDraft
 from rag_pipeline.chunking.chunk_trails import Trails
 from rag_pipeline.chunking.cutting.body import TRAIL_SHARE
-from rag_pipeline.chunking.cutting.sentences import UNKNOWN
 from rag_pipeline.chunking.describe import describe_kind, describe_metadata
 from rag_pipeline.chunking.parents import add_parents
 from rag_pipeline.chunking.sections.body_blocks import Section, body_blocks, gather_sections
@@ -14,6 +13,7 @@ from rag_pipeline.chunking.sections.units import UnitBuilder
 from rag_pipeline.chunking.strategy import Task
 from rag_pipeline.chunking.token_counts import TokenCounter
 from rag_pipeline.frames import SECTION
+from rag_pipeline.sentence_borders import UNKNOWN
 
 _CONTEXT_SHARE = 4
 """About a quarter of the budget goes to what parts of a procedure or table repeat."""

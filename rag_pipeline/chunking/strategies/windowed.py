@@ -5,7 +5,6 @@ from __future__ import annotations
 from rag_pipeline.chunking.assemble import ChunkDraft
 from rag_pipeline.chunking.cutting.body import Range
 from rag_pipeline.chunking.cutting.ranges import Cutter
-from rag_pipeline.chunking.cutting.sentences import sentence_starts
 from rag_pipeline.chunking.cutting.windows import (
     Atom,
     body_atoms,
@@ -18,6 +17,7 @@ from rag_pipeline.chunking.cutting.windows import (
     word_atoms,
 )
 from rag_pipeline.chunking.strategy import Task
+from rag_pipeline.sentence_borders import sentence_starts
 
 
 def chunk_fixed_size(task: Task) -> list[ChunkDraft]:

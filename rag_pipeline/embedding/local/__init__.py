@@ -1,4 +1,4 @@
-"""Embedding models that run on this machine: the packaged one and an ONNX folder of your own.
+"""Embedding models that run on this machine: the packaged one, or your own ONNX folder.
 
 Nothing here opens a connection.
 """

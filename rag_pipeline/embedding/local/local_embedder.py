@@ -1,10 +1,10 @@
 """The local embedder: multilingual-e5-small in 4 bits on the CPU, by onnxruntime.
 
-A text longer than the model's 512 tokens is split into windows of equal length; its vector is
-their average by tokens. Windows of like length are computed together, each batch on one
+A text longer than the model's 512 tokens is split into windows of equal length, whose vectors are
+averaged, weighted by tokens. Windows of similar length form a batch, and each batch runs on one
 thread: two batches at once use two cores better than one batch on both (measured by
-benchmarks/embedding.py). Only where there are fewer batches than threads, as for a query, a batch
-takes all of them. A text's vector does not depend on the texts beside it.
+benchmarks/embedding.py). Only if there are fewer batches than threads, as for a query, does a
+batch use all of them. A text's vector does not depend on the other texts in the call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -41,25 +41,25 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 MAX_TOKENS = 500
-"""Tokens of a window: 512 less the marks of beginning and end and the longer prefix, rounded."""
-_HANDED_OVER = 128  # texts that are computed before they are handed over
+"""Tokens of a window: 512 less the start and end marks and the longer prefix, rounded down."""
+_HANDED_OVER = 128  # texts computed before their vectors are handed over
 _BATCH_TOKENS = POSITIONS
-"""Tokens of a batch, padding included; beyond it the activations leave the CPU's cache."""
+"""Tokens of a batch, including padding; with more, activations no longer fit the CPU's cache."""
+Ids = npt.NDArray[np.int64]
 
 
 class Tokenizer(Protocol):
     """Turns a text into the ids of a vocabulary."""
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the whole text, without marks of beginning and end."""
+        """Return the ids of the whole text, without start and end marks."""
         ...
 
 
 class LocalEmbedder:
     """An `Embedder` that runs in this process and needs no network.
 
-    Cheap to make and to pickle: files, tokenizer and model are loaded by the first call that
-    needs them.
+    Cheap to make and to pickle: the first call that needs them loads files, tokenizer and model.
     """
 
     provider = "local"
@@ -82,7 +82,7 @@ class LocalEmbedder:
         self._tokenizer: Tokenizer | None = None
         self._sessions: dict[int, InferenceSession] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self._settings, self._cache_dir))
 
     @property
@@ -91,7 +91,7 @@ class LocalEmbedder:
         return self._limit
 
     def embed_documents(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
-        """Embed passages: float32, texts x dimensions. A blank text gets that of an empty one."""
+        """Embed passages: float32, texts x dimensions. A blank text counts as an empty one."""
         if on_batch is None:
             return self._embed(texts, self._prefixes[0])
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
@@ -109,7 +109,7 @@ class LocalEmbedder:
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count the model's tokens. Words count alone: joined by white space, counts add up."""
+        """Count the model's tokens. Words do not affect each other, so counts of words add up."""
         encode = self._load_tokenizer().encode
         return [len(encode(text)) for text in texts]
 
@@ -121,7 +121,7 @@ class LocalEmbedder:
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)
         with ThreadPoolExecutor(1) as background:
-            # Native code, so that the tokenizer is loaded meanwhile; at once if it is there.
+            # Loading the session is native code, so the tokenizer loads at the same time.
             background.submit(self._load_session, self._threads if len(texts) == 1 else 1)
             encode = self._load_tokenizer().encode
             head, end = self._frame(encode(prefix) if prefix else [])
@@ -134,7 +134,7 @@ class LocalEmbedder:
         )
 
     def _frame(self, prefix: list[int]) -> tuple[list[int], list[int]]:
-        """Return what is set before and behind the ids of a window."""
+        """Return the ids before and after those of a window."""
         return [BEGIN_ID, *prefix], [END_ID]
 
     def _run(self, inputs: list[list[int]]) -> Vectors:
@@ -167,22 +167,25 @@ class LocalEmbedder:
     def _load_tokenizer(self) -> Tokenizer:
         with self._tokenizer_lock:
             if self._tokenizer is None:
-                vocabulary = Vocabulary(self._load_files().folder)
-                self._tokenizer = UnigramTokenizer(vocabulary, unknown_id=UNKNOWN_ID)
+                self._tokenizer = self._read_tokenizer()
             return self._tokenizer
 
+    def _read_tokenizer(self) -> Tokenizer:
+        return UnigramTokenizer(Vocabulary(self._load_files().folder), unknown_id=UNKNOWN_ID)
+
     def _load_session(self, threads: int) -> InferenceSession:
-        """Return the model with so many threads a batch; the weights are shared between these."""
+        """Return the model with so many threads per batch; sessions share the weights."""
         with self._session_lock:
             if threads not in self._sessions:
-                files = self._load_files()
-                try:
-                    session = open_session(files.graph, threads)
-                except Exception:  # onnxruntime has no base class of its errors
-                    files = self._load_files(rebuild=True)
-                    session = open_session(files.graph, threads)
-                self._sessions[threads] = session
+                self._sessions[threads] = self._open_session(threads)
             return self._sessions[threads]
+
+    def _open_session(self, threads: int) -> InferenceSession:
+        graph = self._load_files().graph
+        try:
+            return open_session(graph, threads)
+        except Exception:  # onnxruntime's errors have no base class
+            return open_session(self._load_files(rebuild=True).graph, threads)
 
 
 def _split_windows(
@@ -206,7 +209,7 @@ def _split_windows(
 
 
 def _plan_batches(lengths: list[int], batch_size: int) -> list[list[int]]:
-    """Group the indices of `lengths`, longest first, so that little is padded."""
+    """Group the indices of `lengths`, longest first, so that there is little padding."""
     batches: list[list[int]] = []
     longest = 0
     for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
@@ -218,8 +221,8 @@ def _plan_batches(lengths: list[int], batch_size: int) -> list[list[int]]:
     return batches
 
 
-def pad(inputs: list[list[int]], padding: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the ids of a batch, windows x the longest, and the mask of what is no padding."""
+def pad(inputs: list[list[int]], padding: int) -> tuple[Ids, Ids]:
+    """Return the ids of a batch, windows x the longest length, and the mask of non-padding."""
     width = max(map(len, inputs))
     ids = np.full((len(inputs), width), padding, dtype=np.int64)
     mask = np.zeros((len(inputs), width), dtype=np.int64)
@@ -230,19 +233,19 @@ def pad(inputs: list[list[int]], padding: int) -> tuple[npt.NDArray[Any], npt.ND
 
 
 def open_session(graph: Path, threads: int) -> InferenceSession:
-    """Open a graph for batches on so many threads each."""
+    """Open a graph that runs each batch on so many threads."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # Threads that wait must not burn a core that a parser could use.
+    # Waiting threads must not occupy a core that a parser could use.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
 def _available_cores() -> int:
-    """Cores that this process may use, which containers and `taskset` can limit."""
+    """Cores available to this process, which containers and `taskset` can limit."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,8 +1,8 @@
-"""The files that the local model runs from, made once out of the installed weights.
+"""The files of the local model, built once from the installed weights.
 
-They lie in a folder named after the weights' SHA-256 and the builder's version, so that another
-version never reads them. Every file is renamed into place when complete, the manifest last;
-processes that build at the same time write the same bytes, so whoever comes last does no harm.
+Their folder is named after the weights' SHA-256 and the builder's version, so that no other version
+reads them. Every file is renamed into place when it is complete, the manifest last. Processes that
+build at the same time write the same bytes, so they do not harm each other.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from rag_pipeline.errors import EmbeddingError
 MODEL = "multilingual-e5-small"
 DIMENSIONS = 384
 POSITIONS = 512
-"""Tokens that the model takes at once, marks and prefix included."""
+"""Tokens that the model takes at once, including marks and prefix."""
 BEGIN_ID, PADDING_ID, END_ID, UNKNOWN_ID = 0, 1, 2, 3
 QUERY_PREFIX, PASSAGE_PREFIX = "query:", "passage:"
 
 FILES_VERSION = "1"
-"""Raised whenever the graph or the files' format changes."""
+"""Raise it whenever the graph or the format of the files changes."""
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 
 _GRAPH, _CONSTANTS = "model.onnx", "model.bin"
 _MANIFEST = "manifest.json"
 _FILES = (_GRAPH, _CONSTANTS, *Vocabulary.FILES)
-# Never matched in text: a document that spells out `</s>` must not end itself.
+# Never matched in text: a document that spells out `</s>` must not end there.
 _SPECIAL_PIECES = frozenset({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """Where the graph and the vocabulary lie."""
+    """Where the graph and the vocabulary are."""
 
     folder: Path
 
@@ -48,7 +48,7 @@ class ModelFiles:
 
 
 def model_files(cache_dir: Path, *, rebuild: bool = False) -> ModelFiles:
-    """Return the model's files under `cache_dir`, made if they are missing or damaged.
+    """Return the model's files under `cache_dir`; build them if they are missing or damaged.
 
     Raises `EmbeddingError` if the weights are not installed or not the pinned ones, or the folder
     cannot be written.
@@ -62,8 +62,8 @@ def model_files(cache_dir: Path, *, rebuild: bool = False) -> ModelFiles:
 def _is_complete(folder: Path) -> bool:
     """Whether every file is as the manifest says.
 
-    Hashing 75 MB at every start would take longer than loading them, so a file of the recorded
-    size and time is trusted, and hashed only if its time differs.
+    Hashing 75 MB at every start would take longer than loading them, so a file with the recorded
+    size and time is trusted, and only one with another time is hashed.
     """
     try:
         manifest = json.loads((folder / _MANIFEST).read_bytes())

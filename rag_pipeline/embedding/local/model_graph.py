@@ -1,6 +1,6 @@
 """Builds the ONNX graph of multilingual-e5-small: 4-bit weights, mean pooling, unit vectors.
 
-A BERT encoder (post-norm layers) out of onnxruntime's fused operators. Matrices stay in 4 bits
+A BERT encoder (post-norm layers) built from onnxruntime's fused operators. Matrices stay in 4 bits
 (`MatMulNBits`), as does the word table (`GatherBlockQuantized`). Sources: the operators' reference
 in onnxruntime's docs/ContribOperators.md; Wang et al. (2024), "Multilingual E5 Text Embeddings"
 (average pooling over the tokens, then L2 normalisation).
@@ -25,14 +25,14 @@ _ACCURACY_LEVEL = 1
 
 
 def build_graph(weights: Weights, file: Path, constants: str) -> None:
-    """Write the graph to `file`, and its constants beside it under `constants`.
+    """Write the graph to `file`, and its constants to a file named `constants` beside it.
 
     Inputs `input_ids` and `attention_mask` (int64, batch x tokens); output `embedding` (float32,
-    batch x hidden, unit norm). The constants have a file of their own because that is
+    batch x hidden, unit norm). The constants have their own file because it is
     mapped into memory: opening the model takes a quarter of the time, and processes share it.
     """
     onnx.save(
-        _Builder(weights).model(),
+        _GraphBuilder(weights).model(),
         str(file),
         save_as_external_data=True,
         location=constants,
@@ -40,7 +40,7 @@ def build_graph(weights: Weights, file: Path, constants: str) -> None:
     )
 
 
-class _Builder:
+class _GraphBuilder:
     """Collects nodes and constants; each method returns the name of its output."""
 
     def __init__(self, weights: Weights) -> None:
@@ -83,7 +83,7 @@ class _Builder:
             gather_axis=0,
             quantize_axis=1,
         )
-        # Every token is of type 0, so that row joins the positions.
+        # All tokens have type 0, so its row is added to the positions.
         places = weights.floats["emb.pos"].reshape(weights.positions, weights.hidden)
         places = places + weights.floats["emb.type"][: weights.hidden]
         shape = self._node("Shape", ["input_ids"], "shape")
@@ -135,7 +135,7 @@ class _Builder:
         )
 
     def _pooled(self, state: str) -> str:
-        """Average over the tokens that are not padding, then unit length."""
+        """Average the tokens that are not padding, then scale to unit length."""
         mask = self._node("Cast", ["attention_mask"], "mask_float", to=TensorProto.FLOAT)
         axis_last = self._constant("axis_last", np.array([2], np.int64))
         axis_tokens = self._constant("axis_tokens", np.array([1], np.int64))

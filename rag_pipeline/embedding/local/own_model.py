@@ -1,14 +1,13 @@
-"""A local model out of a folder of one's own: `model.onnx` and `tokenizer.json`.
+"""A local model from your own folder: `model.onnx` and `tokenizer.json`.
 
-The form in which most sentence embedding models are published: inputs `input_ids`,
-`attention_mask` and perhaps `token_type_ids`; the output either a vector a text, or one a token,
-of which the mean is taken.
+Most sentence embedding models are published in this form: inputs `input_ids`, `attention_mask` and
+sometimes `token_type_ids`; the output is one vector per text, or one per token, which are averaged.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,7 +35,7 @@ class FolderTokenizer:
         except Exception as error:  # the library raises plain exceptions
             raise SettingsError(
                 f"embedding.model_path: {file} cannot be read: {error}",
-                hint="take tokenizer.json from the same place as model.onnx",
+                hint="take tokenizer.json from the same source as model.onnx",
             ) from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -47,7 +46,7 @@ class FolderTokenizer:
         return ids
 
     def marks(self) -> tuple[list[int], list[int]]:
-        """Return the ids that the model wants before and behind a text."""
+        """Return the ids that the model expects before and after a text."""
         encoding = self._tokenizer.encode("a", add_special_tokens=True)
         inner = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
         first, last = inner[0], inner[-1]
@@ -55,9 +54,9 @@ class FolderTokenizer:
 
 
 class FolderEmbedder(LocalEmbedder):
-    """An `Embedder` like `LocalEmbedder`, of the model in `embedding.model_path`.
+    """A `LocalEmbedder` for the model in `embedding.model_path`.
 
-    Its name carries a hash of the files, so that other weights are another space.
+    Its name includes a hash of the files, so that different weights are a different space.
     """
 
     def __init__(self, settings: EmbeddingSettings, cache_dir: Path) -> None:
@@ -72,39 +71,33 @@ class FolderEmbedder(LocalEmbedder):
         """Tokens of a window: the model's, less the marks and the longer prefix."""
         tokenizer = self._load_tokenizer()
         assert isinstance(tokenizer, FolderTokenizer)
-        before, behind = tokenizer.marks()
+        before, after = tokenizer.marks()
         prefix = max(len(tokenizer.encode(prefix)) for prefix in self._prefixes)
-        return max(1, self._positions - len(before) - len(behind) - prefix)
+        return max(1, self._positions - len(before) - len(after) - prefix)
 
     def _frame(self, prefix: list[int]) -> tuple[list[int], list[int]]:
         tokenizer = self._load_tokenizer()
         assert isinstance(tokenizer, FolderTokenizer)
-        before, behind = tokenizer.marks()
-        return [*before, *prefix], behind
+        before, after = tokenizer.marks()
+        return [*before, *prefix], after
 
-    def _load_tokenizer(self) -> Tokenizer:
-        with self._tokenizer_lock:
-            if self._tokenizer is None:
-                self._tokenizer = FolderTokenizer(self._folder / TOKENIZER_FILE)
-            return self._tokenizer
+    def _read_tokenizer(self) -> Tokenizer:
+        return FolderTokenizer(self._folder / TOKENIZER_FILE)
 
-    def _load_session(self, threads: int) -> InferenceSession:
-        with self._session_lock:
-            if threads not in self._sessions:
-                graph = self._folder / GRAPH_FILE
-                try:
-                    self._sessions[threads] = open_session(graph, threads)
-                except Exception as error:  # onnxruntime has no base class of its errors
-                    raise EmbeddingError(
-                        f"embedding.model_path: {graph} does not open: {error}",
-                        hint="export the model to ONNX again",
-                    ) from error
-            return self._sessions[threads]
+    def _open_session(self, threads: int) -> InferenceSession:
+        graph = self._folder / GRAPH_FILE
+        try:
+            return open_session(graph, threads)
+        except Exception as error:  # onnxruntime's errors have no base class
+            raise EmbeddingError(
+                f"embedding.model_path: {graph} does not open: {error}",
+                hint="export the model to ONNX again",
+            ) from error
 
     def _run_batch(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
-        ids, mask = pad(inputs, 0)  # masked, so that any id will do
+        ids, mask = pad(inputs, 0)  # masked, so any id will do
         wanted = {put.name for put in session.get_inputs()}
-        feeds: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
+        feeds = {"input_ids": ids, "attention_mask": mask}
         if "token_type_ids" in wanted:
             feeds["token_type_ids"] = np.zeros_like(ids)
         output = session.run(None, {name: feeds[name] for name in wanted & feeds.keys()})

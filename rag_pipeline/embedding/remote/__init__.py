@@ -1,4 +1,4 @@
 """Embedding services: planning, sending and checking requests, and one client per provider.
 
-Pacing and retries that every service shares are in `rag_pipeline/remote/`.
+Pacing, faults and retries, which all services share, are in `rag_pipeline/remote/`.
 """

@@ -1,4 +1,4 @@
-"""Putting what lands together again: windows to texts, groups to documents."""
+"""Reassembling results as they land: windows into texts, groups into documents."""
 
 from __future__ import annotations
 
@@ -7,53 +7,53 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rag_pipeline.embedding.remote.provider_faults import RefusedFault
-from rag_pipeline.embedding.remote.request_planner import Group, Piece
+from rag_pipeline.embedding.remote.request_planner import ChunkGroup, TextWindow
 from rag_pipeline.embedding.vectors import Vectors, average_windows, check_vectors
 from rag_pipeline.errors import EmbeddingError, EmbeddingReplyError
+from rag_pipeline.remote import RefusedFault
 
 
 class WindowCollector:
     """Averages the windows of each text as soon as the last of them has landed."""
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
-        self._missing = Counter(piece.owner for piece in pieces)
+    def __init__(self, windows: Sequence[TextWindow]) -> None:
+        self._missing = Counter(window.owner for window in windows)
         self._landed: dict[int, list[tuple[Vectors, int]]] = {}
         self.refused: dict[int, RefusedFault] = {}
         """The fault of each text that was refused, by its index."""
 
     def add(
-        self, pieces: Sequence[Piece], results: Sequence[Vectors | RefusedFault]
+        self, windows: Sequence[TextWindow], results: Sequence[Vectors | RefusedFault]
     ) -> dict[int, Vectors]:
         """Take the results of a request; return the vectors of the texts that are now complete."""
         complete: dict[int, Vectors] = {}
-        for piece, result in zip(pieces, results, strict=True):
-            owner = piece.owner
+        for window, result in zip(windows, results, strict=True):
+            owner = window.owner
             self._missing[owner] -= 1
             if isinstance(result, RefusedFault):
                 self.refused.setdefault(owner, result)
             else:
-                self._landed.setdefault(owner, []).append((result, max(1, piece.tokens)))
+                self._landed.setdefault(owner, []).append((result, max(1, window.tokens)))
             if not self._missing[owner]:
-                windows = self._landed.pop(owner, [])
+                landed = self._landed.pop(owner, [])
                 if owner not in self.refused:
-                    complete[owner] = average(windows)
+                    complete[owner] = average(landed)
         return complete
 
 
 class GroupCollector:
-    """Puts a document's groups together as soon as the last of them has landed."""
+    """Joins the groups of each document as soon as the last of them has landed."""
 
-    def __init__(self, groups: Sequence[Group]) -> None:
-        self._groups: dict[int, list[Group]] = {}
+    def __init__(self, groups: Sequence[ChunkGroup]) -> None:
+        self._groups: dict[int, list[ChunkGroup]] = {}
         for group in groups:
             self._groups.setdefault(group.owner, []).append(group)
-        self._landed: dict[Group, list[Vectors]] = {}
+        self._landed: dict[ChunkGroup, list[Vectors]] = {}
         self.refused: dict[int, RefusedFault] = {}
         """The fault of each document that was refused, by its index."""
 
     def add(
-        self, groups: Sequence[Group], results: Sequence[list[Vectors] | RefusedFault]
+        self, groups: Sequence[ChunkGroup], results: Sequence[list[Vectors] | RefusedFault]
     ) -> dict[int, Vectors]:
         """Take the results of a request; return the matrices of the documents now complete.
 
@@ -67,10 +67,10 @@ class GroupCollector:
             self._landed[group] = result
             parts = self._groups[group.owner]
             if all(part in self._landed for part in parts):
-                pieces = [piece for part in parts for piece in part.pieces]
+                windows = [window for part in parts for window in part.windows]
                 rows = [row for part in parts for row in self._landed.pop(part)]
-                collector = WindowCollector(pieces)
-                chunks = collector.add(pieces, rows)
+                collector = WindowCollector(windows)
+                chunks = collector.add(windows, rows)
                 complete[group.owner] = np.stack([chunks[index] for index in sorted(chunks)])
         return complete
 
@@ -91,7 +91,7 @@ def refused_error(provider: str, refused: Mapping[int, RefusedFault], count: int
     kind = EmbeddingError
     if all(fault.bad_reply for fault in refused.values()):
         kind = EmbeddingReplyError
-    # Without the text itself: errors are stored and shown where the document may not be.
+    # Without the text itself: errors may be shown to people who may not see the document.
     return kind(
         f"{len(refused)} of {count} texts cannot be embedded by {provider}: {refused[first]}",
         bad_texts=sorted(refused),

@@ -8,16 +8,17 @@ from typing import Any
 
 import requests
 
-from rag_pipeline.embedding.remote.client_contract import Purpose, Reply
-from rag_pipeline.embedding.remote.provider_faults import (
+from rag_pipeline.embedding.remote.client_contract import SETTINGS_HINT, EmbeddingReply, Purpose
+from rag_pipeline.embedding_models import EmbeddingModel, api_name
+from rag_pipeline.errors import ProviderError
+from rag_pipeline.remote import (
+    HttpFault,
     RefusedFault,
     ReplyFault,
     Service,
     TransientFault,
-    fault_of,
+    retry_after,
 )
-from rag_pipeline.embedding_models import EmbeddingModel, api_name
-from rag_pipeline.errors import ProviderError
 from rag_pipeline.settings import EmbeddingSettings
 
 DEFAULT_URL = "http://localhost:11434"
@@ -25,23 +26,24 @@ SERVICE = Service(
     "ollama",
     key_hint="set RAG_EMBEDDING__API_KEY to what the server in front of Ollama asks for",
     quota_hint="see the account of the server in front of Ollama",
+    settings_hint=SETTINGS_HINT,
 )
 
 
 class OllamaClient:
-    """A `Client`; the order of Ollama's vectors is that of the texts."""
+    """A `Client`; Ollama returns the vectors in the order of the texts."""
 
     def __init__(self, settings: EmbeddingSettings, model: EmbeddingModel) -> None:
         self._url = (settings.base_url or DEFAULT_URL).rstrip("/") + "/api/embed"
         self._key = settings.api_key.get_secret_value() if settings.api_key else None
-        # Cut texts would go unnoticed: Ollama's default is to cut.
+        # By default Ollama cuts long texts, which would go unnoticed.
         self._options: dict[str, Any] = {"model": api_name(settings.model), "truncate": False}
         if settings.dimensions != model.dimensions:
             self._options["dimensions"] = settings.dimensions
         self._threads = threading.local()  # a session is not safe for several threads
 
-    def embed(self, texts: Sequence[str], purpose: Purpose, timeout: float) -> Reply:
-        """See `Client`; `purpose` is in the prefix."""
+    def embed(self, texts: Sequence[str], purpose: Purpose, timeout: float) -> EmbeddingReply:
+        """See `Client`; the prefix says what the `purpose` is."""
         del purpose
         request: dict[str, Any] = {**self._options, "input": list(texts)}
         try:
@@ -57,7 +59,7 @@ class OllamaClient:
             raise self._fault(response)
         if not isinstance(body, dict) or not isinstance(body.get("embeddings"), list):
             raise ReplyFault("ollama sent a reply without embeddings")
-        return Reply(body["embeddings"], body.get("prompt_eval_count"))
+        return EmbeddingReply(body["embeddings"], body.get("prompt_eval_count"))
 
     def _fault(self, response: requests.Response) -> Exception:
         message = response.text
@@ -69,7 +71,8 @@ class OllamaClient:
             return ReplyFault(f"ollama computed no finite vector: {message[:200]}")
         if response.status_code == 500 and "context length" in message:
             return RefusedFault(f"ollama: {message[:200]}", too_long=True)
-        return fault_of(SERVICE, response.status_code, message, headers=response.headers)
+        asked = retry_after(response.headers)
+        return HttpFault(response.status_code, message, retry_after=asked).meaning(SERVICE)
 
     def _session(self) -> requests.Session:
         if not hasattr(self._threads, "session"):

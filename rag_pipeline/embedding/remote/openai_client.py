@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rag_pipeline.embedding.extras import import_extra
-from rag_pipeline.embedding.remote.client_contract import Purpose, Reply, in_order
-from rag_pipeline.embedding.remote.provider_faults import (
-    ReplyFault,
-    Service,
-    TransientFault,
-    fault_of,
+from rag_pipeline.embedding.remote.client_contract import (
+    SETTINGS_HINT,
+    EmbeddingReply,
+    Purpose,
+    in_order,
 )
 from rag_pipeline.embedding_models import EmbeddingModel, api_name
 from rag_pipeline.errors import ProviderError
+from rag_pipeline.remote import HttpFault, ReplyFault, Service, TransientFault, retry_after
 from rag_pipeline.settings import EmbeddingSettings
 
 SERVICE = Service(
     "openai",
     key_hint="set OPENAI_API_KEY (or RAG_EMBEDDING__API_KEY) to a valid key",
     quota_hint="add credit at platform.openai.com/settings/organization/billing",
+    settings_hint=SETTINGS_HINT,
 )
 
 
 class OpenAiClient:
-    """A `Client`; the library's own retries are off, since they ignore any deadline."""
+    """A `Client`; the library's own retries are off, because they ignore any deadline."""
 
     def __init__(self, settings: EmbeddingSettings, model: EmbeddingModel) -> None:
         self._openai = import_extra("openai", "openai")
@@ -33,7 +33,7 @@ class OpenAiClient:
         if key is None and settings.base_url is None:
             raise ProviderError("openai: no key is set", hint=SERVICE.key_hint)
         self._client = self._openai.OpenAI(
-            # A server of one's own may want none, but the library does.
+            # Your own server may need no key, but the library does.
             api_key=key or "none",
             base_url=settings.base_url or "https://api.openai.com/v1",
             max_retries=0,
@@ -43,8 +43,8 @@ class OpenAiClient:
         # Models that cannot shorten their vectors refuse the parameter itself.
         self._options = {"dimensions": settings.dimensions} if shortened else {}
 
-    def embed(self, texts: Sequence[str], purpose: Purpose, timeout: float) -> Reply:
-        """See `Client`; its models make no difference between documents and questions."""
+    def embed(self, texts: Sequence[str], purpose: Purpose, timeout: float) -> EmbeddingReply:
+        """See `Client`; these models treat documents and questions alike."""
         del purpose
         openai = self._openai
         try:
@@ -52,23 +52,22 @@ class OpenAiClient:
                 input=list(texts), model=self._model, timeout=timeout, **self._options
             )
         except openai.APIStatusError as error:
-            raise fault_of(
-                SERVICE,
+            raise HttpFault(
                 error.status_code,
                 error.message,
-                code=error.code,
-                headers=error.response.headers,
-            ) from error
+                code=error.code or "",
+                retry_after=retry_after(error.response.headers),
+            ).meaning(SERVICE) from error
         except openai.APIError as error:  # no connection, a timeout, a body that was cut
             raise TransientFault(f"openai: {_reason(error)}") from error
         except ValueError as error:
             raise ReplyFault(f"openai sent a reply without vectors: {error}") from error
         data = in_order(reply.data, [item.index for item in reply.data], "openai")
         tokens = reply.usage.total_tokens if reply.usage else None
-        return Reply([item.embedding for item in data], tokens)
+        return EmbeddingReply([item.embedding for item in data], tokens)
 
 
 def _reason(error: BaseException) -> str:
-    """Return what the library says, and what lies beneath it."""
-    cause: Any = error.__cause__
+    """Return what the library says, with the cause it hides."""
+    cause = error.__cause__
     return f"{error}" + (f" ({cause})" if cause and str(cause) not in str(error) else "")

@@ -1,7 +1,7 @@
-"""Which texts go into which request: pure functions, one for all providers.
+"""Which texts go into which request: pure functions, the same for all providers.
 
-Texts over the model's limit are split into windows that are embedded each for itself and averaged,
-never cut; requests are filled in order, below the provider's limits.
+Texts over the model's limit are split into windows, which are embedded separately and averaged;
+nothing is cut off. Requests are filled in order, below the provider's limits.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ MAX_CHUNKS = 16_000
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A text to be sent, or a window of it."""
+class TextWindow:
+    """A text to send, or a part of one that is too long to be sent whole."""
 
     owner: int
-    """Index of the text that it comes from."""
+    """Index of the text it comes from."""
     text: str
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Pieces of one document that are embedded together, in order."""
+class ChunkGroup:
+    """Windows of one document that are embedded together, in order."""
 
     owner: int
     """Index of the document."""
-    pieces: tuple[Piece, ...]
+    windows: tuple[TextWindow, ...]
 
     @property
     def tokens(self) -> int:
-        """Tokens of all its pieces."""
-        return sum(piece.tokens for piece in self.pieces)
+        """Tokens of all its windows."""
+        return sum(window.tokens for window in self.windows)
 
 
 def halve(text: str) -> tuple[str, str]:
-    """Split near the middle, behind white space where there is some; nothing is lost.
+    """Split near the middle, after white space if there is any; nothing is lost.
 
     >>> halve("open the valve slowly")
     ('open the ', 'valve slowly')
@@ -49,23 +49,23 @@ def halve(text: str) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def halve_piece(piece: Piece) -> list[Piece]:
-    """Split a piece in two; an empty list, if it is too short for that."""
-    if len(piece.text) < 2:
+def halve_window(window: TextWindow) -> list[TextWindow]:
+    """Split a window in two; an empty list if it is too short for that."""
+    if len(window.text) < 2:
         return []
-    tokens = max(1, piece.tokens // 2)
-    return [Piece(piece.owner, half, tokens) for half in halve(piece.text) if half.strip()]
+    tokens = max(1, window.tokens // 2)
+    return [TextWindow(window.owner, half, tokens) for half in halve(window.text) if half.strip()]
 
 
-def halve_group(group: Group) -> list[Group]:
-    """Split a group in two between its pieces; an empty list, if it has one only."""
-    half = len(group.pieces) // 2
-    parts = (group.pieces[:half], group.pieces[half:]) if half else ()
-    return [Group(group.owner, pieces) for pieces in parts]
+def halve_group(group: ChunkGroup) -> list[ChunkGroup]:
+    """Split a group in two between its windows; an empty list if it has only one."""
+    half = len(group.windows) // 2
+    parts = (group.windows[:half], group.windows[half:]) if half else ()
+    return [ChunkGroup(group.owner, windows) for windows in parts]
 
 
 def split_windows(text: str, count: Callable[[str], int], limit: int) -> list[tuple[str, int]]:
-    """Halve a text until every window has at most `limit` tokens; they join to it again.
+    """Halve a text until every window has at most `limit` tokens; joined, they are the text again.
 
     Returns the windows with their tokens.
     """
@@ -76,26 +76,26 @@ def split_windows(text: str, count: Callable[[str], int], limit: int) -> list[tu
     return [*split_windows(left, count, limit), *split_windows(right, count, limit)]
 
 
-def plan_pieces(texts: Sequence[str], count: Callable[[str], int], limit: int) -> list[Piece]:
+def plan_windows(texts: Sequence[str], count: Callable[[str], int], limit: int) -> list[TextWindow]:
     """Return what is sent of each text, in order; nothing of a blank one.
 
     `limit` is in tokens. White space alone is no window: it has no meaning to add.
     """
     return [
-        Piece(owner, window, tokens)
+        TextWindow(owner, window, tokens)
         for owner, text in enumerate(texts)
         for window, tokens in split_windows(text, count, limit)
         if window.strip()
     ]
 
 
-def plan_groups(documents: Sequence[Sequence[Piece]], limit: int) -> list[Group]:
-    """Put each document's pieces into groups of at most `limit` tokens, cut between pieces."""
-    groups: list[Group] = []
-    for owner, pieces in enumerate(documents):
-        for run in fill([piece.tokens for piece in pieces], MAX_CHUNKS, limit):
-            groups.append(Group(owner, tuple(pieces[i] for i in run)))
-    return groups
+def plan_groups(documents: Sequence[Sequence[TextWindow]], limit: int) -> list[ChunkGroup]:
+    """Put each document's windows into groups of at most `limit` tokens, cut between windows."""
+    return [
+        ChunkGroup(owner, tuple(windows[run.start : run.stop]))
+        for owner, windows in enumerate(documents)
+        for run in fill([window.tokens for window in windows], MAX_CHUNKS, limit)
+    ]
 
 
 def fill(

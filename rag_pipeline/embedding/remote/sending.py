@@ -1,4 +1,4 @@
-"""Sending requests: concurrency, one retry policy with one deadline, bisection of refused ones."""
+"""Sending requests: several at once, with retries, and halving those that are refused."""
 
 from __future__ import annotations
 
@@ -8,46 +8,48 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
-from rag_pipeline.embedding.remote.provider_faults import (
-    SETTINGS_HINT,
+from rag_pipeline.embedding.remote.client_contract import SETTINGS_HINT
+from rag_pipeline.errors import EmbeddingError, ProviderError
+from rag_pipeline.remote import (
+    GaveUpFault,
+    Limiter,
+    Patience,
     RefusedFault,
     ReplyFault,
+    Stopped,
     TransientFault,
+    send_with_retries,
 )
-from rag_pipeline.errors import EmbeddingError, ProviderError
-from rag_pipeline.remote import Limiter, Patience, Stopped
+from rag_pipeline.settings import EmbeddingSettings
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Send = Callable[[Sequence[Item], float], list[Result]]
 """Sends items with a timeout in seconds, and returns the result of each, in order."""
 
-_BAD_REPLIES = 2  # a reply that fails the checks again is no accident
-
 
 class Sender(Generic[Item, Result]):
     """Sends the requests of one embedder; safe to use from several threads.
 
-    `size` gives the tokens of an item. `halve` splits one that the provider finds too long,
-    whatever was estimated (an empty list: it cannot be split), and `join` makes the result of the
-    whole out of those of the halves. `probe` sends something harmless with a timeout: where that
-    is refused too, the fault lies with the settings and not with the texts.
+    `size` gives the tokens of an item. `halve` splits an item that the provider finds too long in
+    spite of the estimate (an empty list: it cannot be split), and `join` combines the results of
+    the halves. `probe` sends something harmless with a timeout: if that is refused too, the
+    settings are wrong and not the texts.
     """
 
     def __init__(
         self,
         limiter: Limiter,
+        settings: EmbeddingSettings,
         *,
-        deadline: float,
-        concurrency: int,
         size: Callable[[Item], int],
         halve: Callable[[Item], list[Item]],
         join: Callable[[list[Item], list[Result]], Result],
         probe: Callable[[float], object],
     ) -> None:
         self._limiter = limiter
-        self._deadline = deadline
-        self._concurrency = concurrency
+        self._deadline = settings.deadline_seconds
+        self._concurrency = settings.max_concurrent_requests
         self._size = size
         self._halve = halve
         self._join = join
@@ -60,13 +62,13 @@ class Sender(Generic[Item, Result]):
     ) -> Iterator[tuple[Sequence[Item], list[Result | RefusedFault]]]:
         """Send requests, several at once, and yield each with its results as it lands.
 
-        One that is refused is halved, and each half lands by itself; an item that is refused alone
+        A refused request is halved, and each half lands separately; an item that is refused alone
         has the fault as its result. When a request fails for good, those under way are still
-        yielded and no other is begun; then its error is raised: a `ProviderError`, or an
-        `EmbeddingError` when the deadline has passed.
+        yielded and no other is started; then its error is raised: a `ProviderError`, or an
+        `EmbeddingError` if the deadline has passed.
         """
         stop = threading.Event()
-        if [len(items) for items in requests] == [1]:  # a query: no thread is worth its start
+        if [len(items) for items in requests] == [1]:  # a query: not worth starting a thread
             yield requests[0], [self._send_item(requests[0][0], send, stop)]
             return
         failure: BaseException | None = None
@@ -98,35 +100,29 @@ class Sender(Generic[Item, Result]):
     def _send_or_stop(
         self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
     ) -> list[Result | RefusedFault] | None:
+        """Send one request; None if it is refused and should be halved."""
         try:
-            return self._send_request(items, send, stop)
+            if len(items) == 1:
+                return [self._send_item(items[0], send, stop)]
+            try:
+                return list(self._retry(items, send, stop))
+            except RefusedFault as fault:
+                self._check_settings(fault, stop)
+                return None
         except BaseException:
-            stop.set()  # here and not where it is seen: the next would be under way by then
+            stop.set()  # here, not where it is noticed: the next request would be under way by then
             raise
-
-    def _send_request(
-        self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
-    ) -> list[Result | RefusedFault] | None:
-        """Send one request; None, if it is refused and should be halved."""
-        if len(items) == 1:
-            return [self._send_item(items[0], send, stop)]
-        try:
-            return list(self._retry(items, send, stop))
-        except RefusedFault as fault:
-            self._check_settings(fault, stop)
-            return None
 
     def _send_item(
         self, item: Item, send: Send[Item, Result], stop: threading.Event
     ) -> Result | RefusedFault:
         try:
-            (result,) = self._retry([item], send, stop)
+            return self._retry([item], send, stop)[0]
         except RefusedFault as fault:
             if fault.too_long:
                 return self._send_halves(item, fault, send, stop)
             self._check_settings(fault, stop)
             return fault
-        return result
 
     def _send_halves(
         self, item: Item, fault: RefusedFault, send: Send[Item, Result], stop: threading.Event
@@ -144,36 +140,27 @@ class Sender(Generic[Item, Result]):
         self, items: Sequence[Item], send: Send[Item, Result], stop: threading.Event
     ) -> list[Result]:
         """Send until it succeeds, is refused, or its deadline passes."""
-        tokens = sum(map(self._size, items))
-        patience = Patience(self._deadline)
-        fault: TransientFault | None = None
-        bad_replies = 0
-        while True:
-            with self._limiter.slot(tokens, stop):
-                left = patience.left
-                if fault and left <= 0:  # the turn came too late
-                    raise _too_late(fault, patience) from fault
-                try:
-                    results = send(items, left)
-                    self._served = True
-                    return results
-                except ReplyFault as reply:
-                    bad_replies += 1
-                    if bad_replies >= _BAD_REPLIES:
-                        raise RefusedFault(str(reply), bad_reply=True) from reply
-                    fault = reply
-                except TransientFault as transient:
-                    fault = transient
-            delay = patience.next_wait(fault.retry_after)
-            if delay is None:
-                raise _too_late(fault, patience) from fault
-            if fault.retry_after is not None:
-                self._limiter.pause(delay)
-            if stop.wait(delay):
-                raise Stopped
+        try:
+            results = send_with_retries(
+                lambda seconds: send(items, seconds),
+                Patience(self._deadline),
+                limiter=self._limiter,
+                tokens=sum(map(self._size, items)),
+                stop=stop,
+            )
+        except GaveUpFault as fault:
+            if not fault.is_late:
+                raise RefusedFault(str(fault.last), bad_reply=True) from fault.last
+            raise EmbeddingError(
+                str(fault),
+                hint="the next sync tries again; raise embedding.deadline_seconds, or lower "
+                "tokens_per_minute and max_concurrent_requests",
+            ) from fault.last
+        self._served = True
+        return results
 
     def _check_settings(self, refused: RefusedFault, stop: threading.Event) -> None:
-        """Raise `ProviderError` where the provider refuses whatever it is sent."""
+        """Raise `ProviderError` if the provider refuses whatever it is sent."""
         if refused.too_long:
             return
         with self._probe_lock:
@@ -185,13 +172,5 @@ class Sender(Generic[Item, Result]):
             except (RefusedFault, ReplyFault) as fault:
                 raise ProviderError(str(fault), hint=SETTINGS_HINT) from refused
             except TransientFault:
-                return  # it cannot be told; the text is blamed, and tried again by the next sync
+                return  # undecided: the text is blamed, and the next sync tries it again
             self._served = True
-
-
-def _too_late(fault: TransientFault, patience: Patience) -> EmbeddingError:
-    return EmbeddingError(
-        f"{fault} ({patience})",
-        hint="the next sync tries again; raise embedding.deadline_seconds, or lower "
-        "tokens_per_minute and max_concurrent_requests",
-    )

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rag_pipeline.embedding.extras import import_extra
-from rag_pipeline.embedding.remote.client_contract import Purpose, Reply
-from rag_pipeline.embedding.remote.provider_faults import (
-    ReplyFault,
-    Service,
-    TransientFault,
-    fault_of,
-)
+from rag_pipeline.embedding.remote.client_contract import SETTINGS_HINT, EmbeddingReply, Purpose
 from rag_pipeline.embedding_models import EmbeddingModel, api_name
 from rag_pipeline.errors import ProviderError
+from rag_pipeline.remote import HttpFault, ReplyFault, Service, TransientFault, retry_after
 from rag_pipeline.settings import EmbeddingSettings
 
 SERVICE = Service(
@@ -22,12 +16,13 @@ SERVICE = Service(
     key_hint="run `gcloud auth application-default login` and set embedding.project, or set "
     "GOOGLE_API_KEY; the account needs the role Vertex AI User",
     quota_hint="enable billing for the Google Cloud project",
+    settings_hint=SETTINGS_HINT,
 )
 _TASKS: dict[Purpose, str] = {"document": "RETRIEVAL_DOCUMENT", "query": "RETRIEVAL_QUERY"}
 
 
 class VertexClient:
-    """A `Client`: with a project, by application default credentials; without, by a key."""
+    """A `Client`: a project uses application default credentials, otherwise a key is needed."""
 
     def __init__(self, settings: EmbeddingSettings, model: EmbeddingModel) -> None:
         self._genai = import_extra("google.genai", "vertex")
@@ -35,7 +30,7 @@ class VertexClient:
         self._errors = import_extra("google.genai.errors", "vertex")
         self._auth_error = import_extra("google.auth.exceptions", "vertex").GoogleAuthError
         key = settings.api_key.get_secret_value() if settings.api_key else None
-        account: dict[str, Any] = (
+        account = (
             {"project": settings.project, "location": settings.location}
             if settings.project or key is None
             else {"api_key": key}
@@ -48,10 +43,10 @@ class VertexClient:
         self._model = api_name(settings.model)
         shortened = settings.dimensions != model.dimensions
         self._dimensions = settings.dimensions if shortened else None
-        # Models that are told the task in the text itself take no parameter for it.
+        # Models that read the task in the text itself take no parameter for it.
         self._has_tasks = not model.query_prefix
 
-    def embed(self, texts: Sequence[str], purpose: Purpose, timeout: float) -> Reply:
+    def embed(self, texts: Sequence[str], purpose: Purpose, timeout: float) -> EmbeddingReply:
         """See `Client`; a text over the model's limit is an error, not cut."""
         config = self._types.EmbedContentConfig(
             task_type=_TASKS[purpose] if self._has_tasks else None,
@@ -66,7 +61,8 @@ class VertexClient:
         except self._errors.APIError as error:
             headers = getattr(error.response, "headers", None) or {}
             message = f"{error.status or ''} {error.message or error.details}"
-            raise fault_of(SERVICE, error.code, message, headers=dict(headers)) from error
+            fault = HttpFault(error.code, message, retry_after=retry_after(headers))
+            raise fault.meaning(SERVICE) from error
         except self._auth_error as error:
             if getattr(error, "retryable", False):
                 raise TransientFault(f"vertex: {error}") from error
@@ -75,7 +71,7 @@ class VertexClient:
             raise TransientFault(f"vertex: {type(error).__name__}: {error}") from error
         except Exception as error:
             if type(error).__module__.partition(".")[0] in ("httpx", "httpx2", "httpcore"):
-                # No base class that both versions of its HTTP library share.
+                # Both versions of its HTTP library have no base class in common.
                 raise TransientFault(f"vertex: {type(error).__name__}: {error}") from error
             raise
         embeddings = reply.embeddings or []
@@ -84,4 +80,5 @@ class VertexClient:
                 raise ReplyFault("vertex cut a text")
         counts = [e.statistics.token_count for e in embeddings if e.statistics]
         known = len(counts) == len(embeddings) and all(counts)
-        return Reply([e.values for e in embeddings], round(sum(counts)) if known else None)
+        tokens = round(sum(counts)) if known else None
+        return EmbeddingReply([e.values for e in embeddings], tokens)

@@ -1,4 +1,4 @@
-"""Google Document AI: pages to replies, checked and kept; replies to the blocks frame."""
+"""Google Document AI: from pages to checked, stored replies, and from these to the blocks frame."""
 
 from rag_pipeline.parsing.document_ai.convert.replies_to_blocks import to_blocks
 from rag_pipeline.parsing.document_ai.document_ai_parser import DocumentAiParser

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rag_pipeline.errors import NoTextError
 from rag_pipeline.parsing.contract import ParsedDocument
@@ -18,13 +18,14 @@ from rag_pipeline.parsing.document_ai.service.google_clients import (
     create_client,
     create_storage_client,
 )
-from rag_pipeline.parsing.document_ai.service.online import Fetched, OnlineFetcher
+from rag_pipeline.parsing.document_ai.service.online import OnlineFetcher
+from rag_pipeline.parsing.document_ai.service.page_fetcher import Fetched
 from rag_pipeline.parsing.document_ai.service.process_requests import (
     processing_hash,
     processor_name,
 )
 from rag_pipeline.parsing.document_ai.service.reply_cache import MemoryReplies, ReplyCache
-from rag_pipeline.parsing.document_ai.service.sent_file import SourceFile, open_source
+from rag_pipeline.parsing.document_ai.service.sent_file import SentFile, open_source
 from rag_pipeline.parsing.file_limits import check_pages, check_size
 from rag_pipeline.parsing.pdf.native.bookmarks import add_level_hints
 from rag_pipeline.remote import Limiter, Window
@@ -39,11 +40,11 @@ if TYPE_CHECKING:
 class DocumentAiParser:
     """Sends PDFs and images to a processor; replies are kept, so that each page is paid for once.
 
-    Cheap to make: libraries are loaded and connections made by the first file that needs them.
-    `client` and `storage_client` are given where they are not to be made from the settings. What
-    was asked for is in the result's `usage`; where a document fails, it stays in `meter`.
+    Cheap to make: the first file loads the libraries and connects. `client` and `storage_client`
+    replace those made from the settings. Usage is part of the result; if a document fails, it
+    stays in `meter`.
 
-    Raises `SettingsError` where the settings name no processor.
+    Raises `SettingsError` if the settings name no processor.
     """
 
     def __init__(
@@ -67,13 +68,13 @@ class DocumentAiParser:
 
     @property
     def version(self) -> str:
-        """Part of the fingerprint of what it parsed: conversion, processor and options."""
+        """Part of the fingerprint of parsed documents: conversion, processor and options."""
         return f"document_ai-{CONVERSION_VERSION}-{processing_hash(self.settings)[:16]}"
 
     def parse(self, path: Path, *, document: str | None = None) -> ParsedDocument:
-        """Read a PDF or an image, all its pages.
+        """Read all pages of a PDF or an image.
 
-        Raises `NoTextError` where no page has text, and the errors of `parse_pages`.
+        Raises `NoTextError` if no page has text, and the errors of `parse_pages`.
         """
         parsed = self.parse_pages(path, document=document)
         if not parsed.blocks["text"].str.strip().any():
@@ -90,11 +91,10 @@ class DocumentAiParser:
     def parse_pages(
         self, path: Path, pages: Sequence[int] | None = None, *, document: str | None = None
     ) -> ParsedDocument:
-        """Read some pages of a PDF or an image, by default all; blocks keep the file's numbers.
+        """Read some pages of a PDF or an image, by default all; blocks keep its page numbers.
 
-        Raises `ParserServiceError` where a part is missing after all repeats, `ProviderError`
-        where every request is refused, and `ParseError` or a kind of it for a file that cannot be
-        read.
+        Raises `ParserServiceError` if a part is still missing after all retries, `ProviderError`
+        if every request is refused, and `ParseError` or a subclass for an unreadable file.
         """
         path = Path(path)
         name = document or path.name
@@ -120,7 +120,7 @@ class DocumentAiParser:
                 blocks, source.page_count, source.title, language, warnings, self.meter.take()
             )
 
-    def _fetch(self, source: SourceFile, pages: Sequence[int]) -> Fetched:
+    def _fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         mode = self.settings.mode
         large = len(pages) >= self.settings.batch_min_pages and source.is_pdf
         if mode == "batch" or (mode == "auto" and self.settings.bucket and large):
@@ -142,16 +142,16 @@ class DocumentAiParser:
     def _batch(self) -> BatchFetcher:
         storage = BucketStorage(self.settings.bucket or "", self._storage_client)
         return BatchFetcher(
-            self.settings, self._client, storage, self._replies, self.meter, self._limiter
+            self.settings, self._client, self._replies, self.meter, self._limiter, storage
         )
 
-    def _client(self) -> Any:
+    def _client(self) -> DocumentProcessorServiceClient:
         with self._lock:
             if self._given is None:
                 self._given = create_client(self.settings)
             return self._given
 
-    def _storage_client(self) -> Any:
+    def _storage_client(self) -> StorageClient:
         with self._lock:
             if self._given_storage is None:
                 self._given_storage = create_storage_client(self.settings)
@@ -159,6 +159,6 @@ class DocumentAiParser:
 
 
 def choice_version(settings: DocumentAiSettings) -> str:
-    """Part of the fingerprint where pages are chosen: the settings that choose them."""
+    """Part of the fingerprint if pages are chosen: the settings that choose them."""
     text = f"{settings.auto_score}/{settings.auto_document_share}"
     return hashlib.sha256(text.encode()).hexdigest()[:8]

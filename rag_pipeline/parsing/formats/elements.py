@@ -7,7 +7,6 @@ and the rules of structure, which look at boxes, need not know about formats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Literal
@@ -15,11 +14,10 @@ from typing import Any, Literal
 import pandas as pd
 
 from rag_pipeline.frames import Blocks, check, empty
+from rag_pipeline.parsing.table_grid import Cells, Spans, table_text
 from rag_pipeline.text import clean_text, detect_language
 
 Box = tuple[float, float, float, float]
-Cells = list[list[str]]
-Spans = list[list[tuple[int, int]]]
 
 BODY_SIZE = 10.0
 """Nominal size in points, headings included: their levels are given, not read from sizes."""
@@ -50,7 +48,6 @@ class Element:
     bold: bool = False
     cells: Cells | None = None
     spans: Spans | None = None
-    """(columns, rows) of each cell; (0, 0) where another cell covers it."""
     box: Box | None = None
     """Place on the page, where the format has one."""
     code_language: str = ""
@@ -84,37 +81,7 @@ def table(cells: Cells, spans: Spans | None = None, **values: Any) -> Element | 
         return None
     marks = spans or [[(1, 1)] * len(row) for row in cells]
     marks = [[*row, *[(1, 1)] * (width - len(row))] for row in marks]
-    text = "\n".join(" ".join(cell for cell in row if cell) for row in full)
-    return Element(text, kind="table", cells=full, spans=marks, **values)
-
-
-def covered_grid(rows: Iterable[Sequence[tuple[str, int, int]]]) -> tuple[Cells, Spans]:
-    """Rows of (text, columns, rows), as HTML writes them, to a full grid.
-
-    Covered places are empty and have the span (0, 0). Spans are cut at the table's end.
-
-    >>> covered_grid([[("a", 1, 2), ("b", 2, 1)], [("c", 1, 1), ("d", 1, 1)]])[0]
-    [['a', 'b', ''], ['', 'c', 'd']]
-    """
-    source = [list(row) for row in rows]
-    grid: dict[tuple[int, int], tuple[str, tuple[int, int]]] = {}
-    for at, row in enumerate(source):
-        column = 0
-        for text, columns, rows_spanned in row:
-            while (at, column) in grid:
-                column += 1
-            wide, high = max(1, columns), max(1, min(rows_spanned, len(source) - at))
-            for i in range(high):
-                for j in range(wide):
-                    grid.setdefault((at + i, column + j), ("", (0, 0)))
-            grid[at, column] = (text, (wide, high))
-            column += wide
-    width = max((column for _, column in grid), default=-1) + 1
-    places = [[grid.get((i, j), ("", (1, 1))) for j in range(width)] for i in range(len(source))]
-    return (
-        [[text for text, _ in row] for row in places],
-        [[span for _, span in row] for row in places],
-    )
+    return Element(table_text(full), kind="table", cells=full, spans=marks, **values)
 
 
 def blocks_of(elements: list[Element]) -> tuple[pd.DataFrame, str]:

@@ -12,7 +12,8 @@ from lxml import etree, html
 
 from rag_pipeline.errors import ParseError
 from rag_pipeline.parsing.formats.decoding import Decoded, decode
-from rag_pipeline.parsing.formats.elements import Element, covered_grid, list_item, table
+from rag_pipeline.parsing.formats.elements import Element, list_item, table
+from rag_pipeline.parsing.table_grid import covered_grid
 from rag_pipeline.text import one_line
 
 _SKIPPED = frozenset(

@@ -8,8 +8,9 @@ from pathlib import Path
 from lxml import etree
 
 from rag_pipeline.parsing.formats.containers import open_container, parse_xml, read_member
-from rag_pipeline.parsing.formats.elements import Cells, Element, Reading, Spans, list_item, table
+from rag_pipeline.parsing.formats.elements import Element, Reading, list_item, table
 from rag_pipeline.parsing.formats.markup import add_link
+from rag_pipeline.parsing.table_grid import Cells, Spans
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 
 @dataclass
@@ -34,9 +33,9 @@ class RelationalReport:
     """Why the source could not be read to its end; what landed before stays."""
     seconds: float = 0.0
 
-    def as_counts(self) -> dict[str, Any]:
-        """Return it by the names that people read, without what failed alone."""
-        counts: dict[str, Any] = {
+    def counts(self) -> dict[str, float]:
+        """Return the numbers by the names that people read."""
+        return {
             "rows": self.rows,
             "new": self.new,
             "changed": self.changed,
@@ -48,9 +47,7 @@ class RelationalReport:
             "duplicates left out": self.duplicates,
             "tokens sent": self.tokens,
             "seconds": round(self.seconds, 2),
-            "notes": "\n".join(f"- {note}" for note in self.notes) or "none",
         }
-        return {"source": self.source, **counts, **({"error": self.why} if self.why else {})}
 
     @property
     def why(self) -> str | None:

@@ -49,7 +49,7 @@ def inverse_frequency(chunk_count: int, document_frequency: int) -> float:
     """Return BM25's idf in Lucene's form, which is never negative.
 
     >>> round(inverse_frequency(100, 1), 3)
-    4.212
+    4.21
     """
     count = max(chunk_count, document_frequency)
     return math.log(1 + (count - document_frequency + 0.5) / (document_frequency + 0.5))

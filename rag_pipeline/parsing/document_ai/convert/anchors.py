@@ -1,4 +1,4 @@
-"""Text anchors, boxes and sizes of a reply's layouts. Pure; messages are the library's raw ones."""
+"""Text anchors, boxes and sizes of a reply's layouts. Pure; takes the library's raw messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Span = tuple[int, int]
 PAGE_UP, PAGE_RIGHT, PAGE_DOWN, PAGE_LEFT = 1, 2, 3, 4
 """Values of `Document.Page.Layout.Orientation`; 0 is unknown."""
 LONG_SIDE = 792.0
-"""Points given to the long side of a page whose size in points is not known (a letter page)."""
+"""Points assumed for the long side of a page of unknown size (a letter page)."""
 _TALL = frozenset("bdfhklt0123456789ß()[]{}/|!?&%$#@\"'")
 _DEEP = frozenset("gjpqy")
 _HALF_DEEP = frozenset(",;()[]{}/|@Q")
@@ -32,10 +32,10 @@ class PageSize:
 
 
 def page_size(page: Any, points: tuple[float, float] | None) -> PageSize:
-    """The page's size: as the file says it, else by the reply's pixels.
+    """The page's size, from the file or else from the reply's pixels.
 
-    A scan that lies on its side is turned by the service before it is read; boxes are those of the
-    turned page, so that its width is the file's height.
+    The service turns a sideways scan upright before reading it, and boxes refer to the turned page,
+    whose width is the file's height.
     """
     pixel_width, pixel_height = page.dimension.width, page.dimension.height
     if not (pixel_width > 0 and pixel_height > 0):
@@ -50,7 +50,7 @@ def page_size(page: Any, points: tuple[float, float] | None) -> PageSize:
 
 
 def spans_of(layout: Any) -> list[Span]:
-    """Where the layout's text stands."""
+    """Where the layout's text is in the reply's."""
     return [
         (segment.start_index, segment.end_index)
         for segment in layout.text_anchor.text_segments
@@ -59,12 +59,12 @@ def spans_of(layout: Any) -> list[Span]:
 
 
 def text_of(text: str, spans: Iterable[Span]) -> str:
-    """The text of spans, put together."""
+    """The text of spans, joined."""
     return "".join(text[start:end] for start, end in spans)
 
 
 def without(spans: list[Span], taken: list[Span]) -> list[Span]:
-    """What is left of spans when others are cut out.
+    """The rest of spans after others are cut out.
 
     >>> without([(0, 10)], [(2, 4), (8, 12)])
     [(0, 2), (4, 8)]
@@ -87,16 +87,16 @@ def length(spans: Iterable[Span]) -> int:
 
 
 def corners(poly: Any, size: PageSize) -> list[tuple[float, float]]:
-    """Corners in shares of the page, in the order of the text's direction."""
+    """Corners as shares of the page, in the direction of the text."""
     if poly.normalized_vertices:
         return [(vertex.x, vertex.y) for vertex in poly.normalized_vertices]
     return [(vertex.x / size.pixel_width, vertex.y / size.pixel_height) for vertex in poly.vertices]
 
 
 def box_of(poly: Any, size: PageSize) -> Box | None:
-    """The box around a polygon, in shares of the page, or None where there is none.
+    """The box around a polygon, as shares of the page; None if the polygon is empty.
 
-    The first corner is where the text begins, so that of turned text it is not the top left.
+    The first corner is where the text begins, which is not the top left for turned text.
     """
     points = corners(poly, size)
     if not points:
@@ -110,10 +110,10 @@ def _inside(share: float) -> float:
 
 
 def font_size(poly: Any, size: PageSize, text: str) -> float:
-    """Font size in points of a line, by the height of its box and the letters it holds.
+    """Font size in points of a line, from the height of its box and the letters in it.
 
-    Boxes are narrow around the ink: a line of capitals is lower than one with descenders. The
-    height runs from the first corner to the last, whichever way the text is turned.
+    Boxes are tight around the ink: a line of capitals is lower than one with descenders. The height
+    is the distance from the first corner to the last, whichever way the text is turned.
     """
     points = corners(poly, size)
     if len(points) != 4:

@@ -1,4 +1,4 @@
-"""The layout parser's tree → rows. Pure; messages are the library's raw ones."""
+"""The layout parser's tree → rows. Pure; takes the library's raw messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rag_pipeline.parsing.document_ai.convert.anchors import (
     PageSize,
     box_of,
 )
-from rag_pipeline.parsing.document_ai.convert.block_rows import Row
-from rag_pipeline.parsing.document_ai.convert.reply_tables import Cell, grid_of, table_text
+from rag_pipeline.parsing.document_ai.convert.block_rows import ReplyRow
 from rag_pipeline.parsing.pdf.layout.geometry import Box
+from rag_pipeline.parsing.table_grid import covered_grid, table_text
 from rag_pipeline.text import one_line
 
 _HEADING = re.compile(r"^heading-(\d+)$")
@@ -25,30 +25,31 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _EDGE_BOXES: dict[str, Box] = {"header": (0.0, 0.0, 1.0, 0.05), "footer": (0.0, 0.95, 1.0, 1.0)}
-"""Where running heads and feet stand when no box is given: structure knows them by their place."""
+"""Boxes of running heads and feet without one: structure recognises them by their place."""
 RUNNING_DEPTH = 3
 RUNNING_LENGTH = 80
 RUNNING_PAGES = 3
 RUNNING_SHARE = 0.2
-"""A running head is one of so many outermost blocks, at most so long, on so many of the pages."""
+"""A running head is among the first or last `RUNNING_DEPTH` blocks of a page, at most
+`RUNNING_LENGTH` characters long, and on at least this number and share of the pages."""
 PageSizes = Mapping[int, tuple[float, float]]
 
 
-def layout_rows(blocks: Sequence[Any], sizes: PageSizes) -> list[Row]:
-    """Rows of a reply's whole tree; running heads stand at the edge of their pages."""
+def layout_rows(blocks: Sequence[Any], sizes: PageSizes) -> list[ReplyRow]:
+    """Rows of a reply's whole tree; running heads are moved to the edge of their pages."""
     rows = list(tree_rows(blocks, sizes))
     _place_running_heads(rows)
     return rows
 
 
-def _place_running_heads(rows: Sequence[Row]) -> None:
-    """Short texts that begin or end many pages are no headings, whatever the tree says.
+def _place_running_heads(rows: Sequence[ReplyRow]) -> None:
+    """Short texts that begin or end many pages are not headings, whatever the tree says.
 
-    Where the reply has no boxes, their place is told by the order of blocks.
+    If the reply has no boxes, the order of the blocks tells where they are.
     """
-    pages: dict[int, list[Row]] = {}
+    pages: dict[int, list[ReplyRow]] = {}
     for row in rows:
-        pages.setdefault(row.page, []).append(row)
+        pages.setdefault(row.page_number, []).append(row)
     edges = [
         (row, at < RUNNING_DEPTH)
         for page in pages.values()
@@ -59,27 +60,27 @@ def _place_running_heads(rows: Sequence[Row]) -> None:
     ]
     found: dict[str, set[int]] = {}
     for row, _ in edges:
-        found.setdefault(_key(row.text), set()).add(row.page)
+        found.setdefault(_key(row.text), set()).add(row.page_number)
     needed = max(RUNNING_PAGES, RUNNING_SHARE * len(pages))
     for row, is_top in edges:
         if len(found[_key(row.text)]) >= needed:
-            row.level = None
+            row.level_hint = None
             if row.box == WHOLE_PAGE:
                 row.box = _EDGE_BOXES["header" if is_top else "footer"]
 
 
 def _key(text: str) -> str:
-    """What repeats: the same words; page numbers are all alike, while `Step 2` is not `Step 3`."""
+    """Equal for repeated texts: all page numbers are equal, but `Step 2` is not `Step 3`."""
     return "#" if _PAGE_NUMBER.match(text) else text.lower()
 
 
-def tree_rows(blocks: Sequence[Any], sizes: PageSizes) -> Iterator[Row]:
-    """Rows of some blocks, depth first, which is their reading order."""
+def tree_rows(blocks: Sequence[Any], sizes: PageSizes) -> Iterator[ReplyRow]:
+    """Rows of some blocks in reading order, which is depth first."""
     for block in blocks:
         yield from _block_rows(block, sizes)
 
 
-def _block_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
+def _block_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
     kind = block.WhichOneof("block")
     if kind == "text_block":
         text = block.text_block
@@ -98,18 +99,18 @@ def _block_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
         yield row
 
 
-def _row(block: Any, text: str, sizes: PageSizes, kind: str) -> Row:
+def _row(block: Any, text: str, sizes: PageSizes, kind: str) -> ReplyRow:
     page = block.page_span.page_start or 1
     width, height = sizes.get(page, (LONG_SIDE * 0.75, LONG_SIDE))
     box = box_of(block.bounding_box, PageSize(width, height, width, height))
     lines = [one_line(line) for line in text.splitlines() if line.strip()]
-    return Row(
+    return ReplyRow(
         page,
         box or _EDGE_BOXES.get(kind, WHOLE_PAGE),
         "\n".join(lines),
         (width, height),
-        lines=max(1, len(lines)),
-        level=_level(kind),
+        line_count=max(1, len(lines)),
+        level_hint=_level(kind),
         column=(box[0], box[2]) if box else (0.0, 1.0),
     )
 
@@ -121,13 +122,13 @@ def _level(kind: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _table_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
+def _table_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
     table = block.table_block
     if table.caption.strip():
         yield _row(block, table.caption, sizes, "caption")
-    cells, spans = grid_of(
+    cells, spans = covered_grid(
         [
-            [Cell(_words(cell.blocks), cell.col_span, cell.row_span) for cell in row.cells]
+            [(_words(cell.blocks), cell.col_span, cell.row_span) for cell in row.cells]
             for row in (*table.header_rows, *table.body_rows)
         ]
     )
@@ -135,12 +136,13 @@ def _table_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
     if not text.strip():
         return
     row = _row(block, text, sizes, "table")
-    row.kind, row.text, row.cells, row.spans, row.lines = "table", text, cells, spans, len(cells)
+    row.kind, row.text, row.line_count = "table", text, len(cells)
+    row.table_cells, row.table_spans = cells, spans
     yield row
 
 
-def _list_rows(block: Any, sizes: PageSizes) -> Iterator[Row]:
-    """A row for each entry, with a marker where its text has none of its own."""
+def _list_rows(block: Any, sizes: PageSizes) -> Iterator[ReplyRow]:
+    """A row for each entry, with a marker if its text has none."""
     ordered = block.list_block.type_ == "ordered"
     for number, entry in enumerate(block.list_block.list_entries, start=1):
         rows = list(tree_rows(entry.blocks, sizes))
@@ -157,5 +159,5 @@ def _has_marker(text: str) -> bool:
 
 
 def _words(blocks: Sequence[Any]) -> str:
-    """All text below some blocks, on one line: what a cell holds."""
+    """All text below some blocks, on one line: the content of a cell."""
     return one_line(" ".join(row.text for row in tree_rows(blocks, {})))

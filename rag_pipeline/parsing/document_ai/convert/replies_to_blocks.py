@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.parsing.document_ai.convert.anchors import length, spans_of
-from rag_pipeline.parsing.document_ai.convert.block_rows import LanguageVotes, Row, to_frame
+from rag_pipeline.parsing.document_ai.convert.block_rows import ReplyRow, to_frame
 from rag_pipeline.parsing.document_ai.convert.layout_tree import layout_rows
 from rag_pipeline.parsing.document_ai.convert.reply_pages import page_rows
 
 CONVERSION_VERSION = "1"
-"""Part of the fingerprint: a new value converts all stored replies again, and asks for none."""
+"""Part of the fingerprint: a new value converts all stored replies again, without new requests."""
 
 
 def to_blocks(
@@ -22,12 +22,12 @@ def to_blocks(
     """Convert raw `Document` messages, in order of pages, into one blocks frame.
 
     Returns the frame and the language (ISO 639-1 or `und`). `page_sizes` are the pages' widths and
-    heights in points, where the file tells them; else sizes are relative to a letter page. The
-    frame has the local parser's columns; `font_size` is the body's size times a power of 1.2,
-    since the height of lines tells no more; `level_hint` comes from the layout parser.
+    heights in points, if the file gives them; otherwise sizes are relative to a letter page. The
+    frame has the local parser's columns; `font_size` is the body size times a power of 1.2,
+    because line heights are no more precise; `level_hint` comes from the layout parser.
     """
     sizes = page_sizes or {}
-    rows: list[Row] = []
+    rows: list[ReplyRow] = []
     votes: dict[str, float] = {}
     blocks: list[Any] = []
     for document in documents:
@@ -36,8 +36,8 @@ def to_blocks(
             _count_languages(page, votes)
         blocks += document.document_layout.blocks
     rows += layout_rows(blocks, sizes)
-    rows.sort(key=lambda row: row.page)  # stable: the order within a page stays
-    return to_frame(rows, LanguageVotes(votes))
+    rows.sort(key=lambda row: row.page_number)  # stable: the order within a page stays
+    return to_frame(rows, votes)
 
 
 def _count_languages(page: Any, votes: dict[str, float]) -> None:

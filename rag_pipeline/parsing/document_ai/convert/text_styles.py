@@ -1,4 +1,4 @@
-"""Weight and slant of text, where OCR was asked for them. Pure."""
+"""Weight and slant of text, if OCR was asked for them. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rag_pipeline.parsing.document_ai.convert.anchors import (
 )
 
 BOLD_WEIGHT = 600
-"""Font weight (CSS scale) from which text is bold: regular text measures 400 to 500."""
+"""Font weight (CSS scale) at which text counts as bold; regular text measures 400 to 500."""
 
 
 class Look(NamedTuple):
-    """Most characters are bold, or italic."""
+    """Whether most characters are bold, or italic."""
 
     bold: bool
     italic: bool
@@ -26,8 +26,8 @@ class Look(NamedTuple):
 
 @dataclass
 class Styles:
-    """Where a page's text is bold or italic. The reply's font sizes are not used: they are wrong
-    by up to a half in recorded replies, while the height of lines is right."""
+    """Where a page's text is bold or italic. Font sizes are ignored: in recorded replies they are
+    wrong by up to a half, whereas line heights are right."""
 
     bold: list[Span] = field(default_factory=list)
     italic: list[Span] = field(default_factory=list)

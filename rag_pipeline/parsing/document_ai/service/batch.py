@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag_pipeline.errors import ParseError, ParserServiceError, ProviderError
-from rag_pipeline.parsing.document_ai.service.cloud_storage import JobStorage
-from rag_pipeline.parsing.document_ai.service.online import Fetched, count_pages
+from rag_pipeline.parsing.document_ai.service.cloud_storage import BucketStorage
+from rag_pipeline.parsing.document_ai.service.page_fetcher import Fetched, PageFetcher
 from rag_pipeline.parsing.document_ai.service.page_ranges import (
     PAGES_BATCH,
     PageRange,
@@ -18,47 +18,34 @@ from rag_pipeline.parsing.document_ai.service.page_ranges import (
 )
 from rag_pipeline.parsing.document_ai.service.process_requests import batch_request, processing_hash
 from rag_pipeline.parsing.document_ai.service.reply_cache import (
-    ReplyCache,
     job_key,
     pack,
     reply_key,
     unpack,
 )
-from rag_pipeline.parsing.document_ai.service.reply_checks import (
-    check_reply,
-    pages_without_text,
-    renumber,
-)
-from rag_pipeline.parsing.document_ai.service.sent_file import SourceFile
-from rag_pipeline.parsing.document_ai.service.service_faults import TooLargeError, code_of
+from rag_pipeline.parsing.document_ai.service.reply_checks import renumber
+from rag_pipeline.parsing.document_ai.service.sent_file import SentFile
 from rag_pipeline.parsing.document_ai.service.shards import merge_shards, read_shard
-from rag_pipeline.parsing.document_ai.service.single_request import call
-from rag_pipeline.remote import Limiter
-from rag_pipeline.settings import DocumentAiSettings
-from rag_pipeline.usage import UsageMeter
+from rag_pipeline.remote import RefusedFault, grpc_code
+
+if TYPE_CHECKING:
+    pass
 
 FIRST_POLL = 2.0
 LONGEST_POLL = 60.0
-"""Seconds between two questions whether a job is done; the wait doubles from first to longest."""
+"""Seconds between two polls of a job; the wait doubles from the first to the longest."""
 
 
 @dataclass
-class BatchFetcher:
-    """Runs one job for each range of pages. A job that was started is found again, not repeated."""
+class BatchFetcher(PageFetcher):
+    """Runs one job for each range of pages. A job that was started is resumed, not repeated."""
 
-    settings: DocumentAiSettings
-    client: Callable[[], Any]
-    storage: JobStorage
-    replies: ReplyCache
-    meter: UsageMeter
-    limiter: Limiter
-    clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
+    storage: BucketStorage
 
-    def fetch(self, source: SourceFile, pages: Sequence[int]) -> Fetched:
+    def fetch(self, source: SentFile, pages: Sequence[int]) -> Fetched:
         """Replies for all the pages, from the store or from jobs.
 
-        Raises `ParserServiceError` where a job fails, takes too long, or its files are not whole;
+        Raises `ParserServiceError` if a job fails, takes too long, or its files are incomplete;
         `ProviderError` and `ParseError` as online requests do.
         """
         size = PAGES_BATCH[self.settings.processor_type] if source.is_pdf else source.page_count
@@ -67,7 +54,7 @@ class BatchFetcher:
             found.documents.append(self._fetch(source, part, found))
         return found
 
-    def _fetch(self, source: SourceFile, pages: PageRange, found: Fetched) -> Any:
+    def _fetch(self, source: SentFile, pages: PageRange, found: Fetched) -> Any:
         processing = processing_hash(self.settings)
         key = reply_key(source.source_hash, processing, pages)
         if (stored := self.replies.get(key)) is not None:
@@ -79,34 +66,36 @@ class BatchFetcher:
         files = self.storage.read_all(f"{folder}/output")
         try:
             document = self._joined(source, pages, files)
-            is_layout = self.settings.processor_type == "layout_parser"
-            check_reply(document, pages, source.name, is_layout=is_layout)
-            self._check_ink(source, document, pages, found)
+            empty = self._check(source, document, pages, "the next sync starts the job again")
         except ParserServiceError:
             self._forget(note)
             raise
+        if empty:
+            found.warnings.append(
+                f"document_ai: page {describe_pages(empty)} shows something, but has no text"
+            )
         self.replies.put(key, pack(document))
         self.storage.remove_all(folder)
         return document
 
     def _forget(self, note: str) -> None:
-        """Let the next sync start another job; after faults that may pass, the job is kept."""
+        """Let the next sync start another job; after transient faults, the job is kept."""
         self.replies.put(note, b"")
 
     def _known_job(self, note: str) -> Any | None:
-        """The job that an earlier run started, unless it is unknown now or has failed."""
+        """The job that an earlier run started, unless it is unknown by now or has failed."""
         name = (self.replies.get(note) or b"").decode()
         if not name:
             return None
         try:
             operation = self._operation(name, name)
         except (ProviderError, ParseError) as error:
-            if code_of(error.__cause__) not in ("NOT_FOUND", "INVALID_ARGUMENT"):
+            if grpc_code(error.__cause__) not in ("NOT_FOUND", "INVALID_ARGUMENT"):
                 raise
             return None
         return None if operation.HasField("error") else operation
 
-    def _start(self, source: SourceFile, pages: PageRange, folder: str, note: str) -> Any:
+    def _start(self, source: SentFile, pages: PageRange, folder: str, note: str) -> Any:
         is_whole = len(pages) == source.page_count
         content = source.content if is_whole else source.with_pages(pages)
         self.storage.remove_all(folder)
@@ -118,46 +107,42 @@ class BatchFetcher:
             self.storage.uri(f"{folder}/output/"),
         )
         try:
-            started = call(
-                lambda seconds: self.client().batch_process_documents(
+            started = self._call(
+                lambda client, seconds: client.batch_process_documents(
                     request=request, retry=None, timeout=seconds
                 ),
-                document=source.name,
-                timeout=self.settings.timeout_seconds,
-                limiter=self.limiter,
+                source.name,
             )
-        except TooLargeError as error:
+        except RefusedFault as error:
             raise ParseError(
                 f"the document is too large for a batch job ({error})", document=source.name
             ) from error
         self.replies.put(note, started.operation.name.encode())
-        count_pages(self.meter, self.settings, len(pages))
+        self._count_pages(len(pages))
         return started.operation
 
     def _operation(self, name: str, document: str) -> Any:
-        """The state of a job, as the service tells it now."""
-        return call(
-            lambda seconds: self.client().get_operation(
+        """The current state of a job."""
+        return self._call(
+            lambda client, seconds: client.get_operation(
                 {"name": name}, retry=None, timeout=seconds
             ),
-            document=document,
-            timeout=self.settings.timeout_seconds,
-            limiter=self.limiter,
+            document,
         )
 
     def _wait(self, operation: Any, document: str, note: str) -> None:
-        """Wait until the job is done. Raises `ParserServiceError` where it fails or takes long."""
-        deadline = self.clock() + 60 * self.settings.batch_timeout_minutes
+        """Wait until the job is done. Raises `ParserServiceError` if it fails or takes too long."""
+        deadline = time.monotonic() + 60 * self.settings.batch_timeout_minutes
         pause = FIRST_POLL
         while not operation.done:
-            if self.clock() + pause > deadline:
+            if time.monotonic() + pause > deadline:
                 raise ParserServiceError(
                     "Document AI's batch job is not done after"
                     f" {self.settings.batch_timeout_minutes:g} minutes",
                     document=document,
                     hint="the next sync looks for its result; nothing is paid twice",
                 )
-            self.sleep(pause)
+            time.sleep(pause)
             pause = min(LONGEST_POLL, 2 * pause)
             operation = self._operation(operation.name, document)
         if operation.HasField("error"):
@@ -169,8 +154,8 @@ class BatchFetcher:
                 " read and write the bucket?",
             )
 
-    def _joined(self, source: SourceFile, pages: PageRange, files: dict[str, bytes]) -> Any:
-        """The document that the job wrote, its parts joined, with the source's page numbers."""
+    def _joined(self, source: SentFile, pages: PageRange, files: dict[str, bytes]) -> Any:
+        """The document that the job wrote, joined, with the source's page numbers."""
         shards = []
         for name, content in files.items():
             if name.endswith(".json"):
@@ -188,19 +173,3 @@ class BatchFetcher:
         if len(pages) != source.page_count:
             renumber(document, pages, source.name)
         return document
-
-    def _check_ink(
-        self, source: SourceFile, document: Any, pages: PageRange, found: Fetched
-    ) -> None:
-        empty = [page for page in pages_without_text(document, pages) if source.has_ink(page)]
-        if proven := [page for page in empty if source.has_text_layer(page)]:
-            raise ParserServiceError(
-                f"Document AI's reply is not whole: page {describe_pages(proven)} has text to be"
-                " seen, but none in the reply",
-                document=source.name,
-                hint="the next sync starts the job again",
-            )
-        if empty and source.is_pdf:
-            found.warnings.append(
-                f"document_ai: page {describe_pages(empty)} shows something, but has no text"
-            )

@@ -1,53 +1,44 @@
-"""The folder of Cloud Storage that batch jobs read from and write to."""
+"""The folder of Cloud Storage that batch jobs read and write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from rag_pipeline.errors import ParserServiceError, ProviderError
 
-
-class JobStorage(Protocol):
-    """Files of batch jobs, by name below one folder."""
-
-    def uri(self, name: str) -> str:
-        """Where a file is, as the service is told: `gs://bucket/prefix/name`."""
-
-    def write(self, name: str, content: bytes, mime_type: str) -> None:
-        """Write a file, over one of the same name."""
-
-    def read_all(self, folder: str) -> dict[str, bytes]:
-        """All files below a folder of the storage, by name."""
-
-    def remove_all(self, folder: str) -> None:
-        """Remove all files below a folder."""
+if TYPE_CHECKING:
+    from google.cloud.storage import Blob, Bucket
+    from google.cloud.storage import Client as StorageClient
 
 
 @dataclass
 class BucketStorage:
-    """A bucket of Google Cloud Storage; `client` gives the connection when first needed."""
+    """Files of batch jobs in a bucket; `client` connects when it is first needed.
+
+    Methods raise `ProviderError` if access is refused, and `ParserServiceError` for other faults.
+    """
 
     location: str
     """`gs://bucket/prefix`."""
-    client: Callable[[], Any]
+    client: Callable[[], StorageClient]
     timeout: float = 300.0
     """Seconds for one file."""
 
     def uri(self, name: str) -> str:
-        """Where a file is."""
+        """Where a file is: `gs://bucket/prefix/name`."""
         return f"{self.location.rstrip('/')}/{name}"
 
     def write(self, name: str, content: bytes, mime_type: str) -> None:
-        """Upload a file. Raises as `_storage_errors` says."""
+        """Upload a file, replacing one of the same name."""
         with _storage_errors(self.location):
             blob = self._bucket().blob(self._path(name))
             blob.upload_from_string(content, content_type=mime_type, timeout=self.timeout)
 
     def read_all(self, folder: str) -> dict[str, bytes]:
-        """Download all files below a folder. Raises as `_storage_errors` says."""
+        """Download all files below a folder, by name."""
         with _storage_errors(self.location):
             return {
                 blob.name: blob.download_as_bytes(timeout=self.timeout)
@@ -55,16 +46,16 @@ class BucketStorage:
             }
 
     def remove_all(self, folder: str) -> None:
-        """Delete all files below a folder. Raises as `_storage_errors` says."""
+        """Delete all files below a folder."""
         with _storage_errors(self.location):
             for blob in self._blobs(folder):
                 blob.delete(timeout=self.timeout)
 
-    def _blobs(self, folder: str) -> list[Any]:
+    def _blobs(self, folder: str) -> list[Blob]:
         prefix = self._path(folder).rstrip("/") + "/"
         return list(self.client().list_blobs(self._bucket(), prefix=prefix))
 
-    def _bucket(self) -> Any:
+    def _bucket(self) -> Bucket:
         return self.client().bucket(self._parts()[0])
 
     def _parts(self) -> tuple[str, str]:
@@ -78,9 +69,9 @@ class BucketStorage:
 
 @contextmanager
 def _storage_errors(location: str) -> Iterator[None]:
-    """Refusals become `ProviderError`, faults that may pass `ParserServiceError`.
+    """Turn refusals into `ProviderError`, and transient faults into `ParserServiceError`.
 
-    The library itself repeats requests that fail in passing, for two minutes.
+    The library itself retries transient faults for two minutes.
     """
     from google.api_core.exceptions import Forbidden, GoogleAPIError, NotFound, Unauthorized
     from google.auth.exceptions import GoogleAuthError
@@ -90,7 +81,7 @@ def _storage_errors(location: str) -> Iterator[None]:
     except (Forbidden, NotFound, Unauthorized, GoogleAuthError) as error:
         raise ProviderError(
             f"Cloud Storage refuses {location} ({error})",
-            hint="make the bucket, and give the account the role roles/storage.objectAdmin on it",
+            hint="create the bucket, and give the account the role roles/storage.objectAdmin on it",
         ) from error
     except (GoogleAPIError, OSError) as error:
         raise ParserServiceError(f"Cloud Storage failed ({error})", hint="try again") from error

@@ -1,14 +1,16 @@
-"""Settings → clients of Document AI and Cloud Storage. Imported libraries cost a second: late."""
+"""Settings → clients of Document AI and Cloud Storage, which take a second to import."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rag_pipeline.errors import ProviderError, SettingsError
+from rag_pipeline.parsing.document_ai.service.process_faults import CREDENTIALS_HINT
 from rag_pipeline.parsing.document_ai.service.process_requests import location_of
 from rag_pipeline.settings import DocumentAiSettings
 
 if TYPE_CHECKING:
+    from google.auth.credentials import Credentials
     from google.cloud.documentai_v1 import DocumentProcessorServiceClient
     from google.cloud.storage import Client as StorageClient
 
@@ -16,7 +18,7 @@ CHANNEL_OPTIONS = [
     # gRPC's default of 4 MB makes a large reply look like an exhausted quota (429).
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
-    # Connections that firewalls drop in silence are noticed within a minute.
+    # Notice within a minute if a firewall silently drops the connection.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 20_000),
 ]
@@ -25,7 +27,7 @@ _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
 def create_client(settings: DocumentAiSettings) -> DocumentProcessorServiceClient:
-    """Connect to the service, lazily: nothing is sent yet.
+    """Return a client of the service; nothing is sent yet.
 
     Raises `SettingsError` without the libraries, `ProviderError` without credentials.
     """
@@ -85,7 +87,7 @@ def create_storage_client(settings: DocumentAiSettings) -> StorageClient:
     )
 
 
-def credentials_of(settings: DocumentAiSettings) -> Any:
+def credentials_of(settings: DocumentAiSettings) -> Credentials:
     """Credentials of the key file, or the default ones. Raises `ProviderError`."""
     import google.auth
     from google.auth.exceptions import GoogleAuthError
@@ -94,13 +96,15 @@ def credentials_of(settings: DocumentAiSettings) -> Any:
     file = settings.credentials_file
     try:
         if file is not None:
-            return service_account.Credentials.from_service_account_file(  # type: ignore[no-untyped-call]
+            own: Credentials = service_account.Credentials.from_service_account_file(  # type: ignore[no-untyped-call]
                 str(file.expanduser()), scopes=[_SCOPE]
             )
-        return google.auth.default(scopes=[_SCOPE])[0]
+            return own
+        credentials: Credentials = google.auth.default(scopes=[_SCOPE])[0]
+        return credentials
     except (OSError, ValueError, GoogleAuthError) as error:
         where = f"the key file {file}" if file is not None else "application default credentials"
         raise ProviderError(
             f"Document AI: no credentials from {where} ({error})",
-            hint="run `gcloud auth application-default login`, or set document_ai.credentials_file",
+            hint=CREDENTIALS_HINT,
         ) from error

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 PageRange = tuple[int, ...]
 """Pages of one request, 1-based, ascending."""
 PAGES_ONLINE = 15
-"""Pages of an online request, and of an imageless one below: cloud.google.com/document-ai/limits,
-read in November 2026."""
-PAGES_IMAGELESS = 30
+"""Pages of an online request (cloud.google.com/document-ai/limits, read in November 2026)."""
 PAGES_BATCH = {"ocr": 500, "form_parser": 100, "layout_parser": 500}
 """Pages of one document of a batch job, from the same page."""
 

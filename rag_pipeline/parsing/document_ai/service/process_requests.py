@@ -27,13 +27,13 @@ PAGE_FIELDS = (
     "form_fields",
     "visual_elements",
 )
-"""All that is read of a page, and no more: images would make nine tenths of a reply."""
+"""Everything that is read of a page; images would be nine tenths of a reply."""
 FIELDS = ("text", "mime_type", "error", *(f"pages.{name}" for name in PAGE_FIELDS))
 LAYOUT_FIELDS = ("text", "mime_type", "error", "document_layout")
 
 
 def processor_name(settings: DocumentAiSettings) -> str:
-    """Full name of the processor, with its version where one is set.
+    """Full name of the processor, with its version if one is set.
 
     >>> processor_name(DocumentAiSettings(project="p", location="eu", processor="1f"))
     'projects/p/locations/eu/processors/1f'
@@ -41,7 +41,7 @@ def processor_name(settings: DocumentAiSettings) -> str:
     ...     processor_version="rc"))
     'projects/p/locations/us/processors/1f/processorVersions/rc'
 
-    Raises `SettingsError` where the settings name no processor.
+    Raises `SettingsError` if the settings name no processor.
     """
     name = settings.processor.strip("/")
     if "/" not in name:
@@ -49,7 +49,7 @@ def processor_name(settings: DocumentAiSettings) -> str:
             missing = "processor" if settings.project else "project"
             raise SettingsError(
                 f"document_ai.{missing} is not set",
-                hint="docs/document-ai.md tells how to make a processor; or set"
+                hint="docs/document-ai.md tells how to create a processor; or set"
                 ' parsing.parser = "local"',
             )
         name = f"projects/{settings.project}/locations/{settings.location}/processors/{name}"
@@ -59,13 +59,13 @@ def processor_name(settings: DocumentAiSettings) -> str:
 
 
 def location_of(settings: DocumentAiSettings) -> str:
-    """Where the processor is: said by its full name, or else by the setting."""
+    """Where the processor is, from its full name or else from the setting."""
     parts = processor_name(settings).split("/")
     return parts[3] if len(parts) > 3 else settings.location
 
 
 def processing_hash(settings: DocumentAiSettings) -> str:
-    """Hash of all that decides what the service makes of a page: processor, version, options."""
+    """Hash of everything that affects replies: processor, version, options."""
     described = {
         "processor": processor_name(settings),
         "type": settings.processor_type,
@@ -73,14 +73,18 @@ def processing_hash(settings: DocumentAiSettings) -> str:
         "native": settings.native_pdf_text,
         "style": settings.style_info,
         "math": settings.math,
-        "fields": LAYOUT_FIELDS if settings.processor_type == "layout_parser" else FIELDS,
+        "fields": _fields(settings),
     }
     text = json.dumps(described, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def _fields(settings: DocumentAiSettings) -> tuple[str, ...]:
+    return LAYOUT_FIELDS if settings.processor_type == "layout_parser" else FIELDS
+
+
 def add_ons(settings: DocumentAiSettings) -> int:
-    """How many paid add-ons of OCR are asked for."""
+    """How many paid add-ons of OCR are requested."""
     if settings.processor_type != "ocr":
         return 0
     return int(settings.style_info) + int(settings.math)
@@ -110,22 +114,21 @@ def process_options(
             compute_style_info=settings.style_info, enable_math_ocr=settings.math
         )
     if ocr != documentai.OcrConfig():
-        options.ocr_config = ocr  # processors other than OCR and forms refuse even an empty one
+        options.ocr_config = ocr  # not even an empty one for processors other than OCR and forms
     return options
 
 
 def process_request(
     settings: DocumentAiSettings, content: bytes, mime_type: str, pages: PageRange | None
 ) -> documentai.ProcessRequest:
-    """An online request for the whole file that is sent, or for some pages of it."""
+    """An online request for a whole file, or for some of its pages."""
     from google.cloud import documentai_v1 as documentai
     from google.protobuf.field_mask_pb2 import FieldMask
 
-    fields = LAYOUT_FIELDS if settings.processor_type == "layout_parser" else FIELDS
     return documentai.ProcessRequest(
         name=processor_name(settings),
         raw_document=documentai.RawDocument(content=content, mime_type=mime_type),
-        field_mask=FieldMask(paths=list(fields)),
+        field_mask=FieldMask(paths=list(_fields(settings))),
         process_options=process_options(settings, pages),
         imageless_mode=settings.imageless,
     )
@@ -134,14 +137,13 @@ def process_request(
 def batch_request(
     settings: DocumentAiSettings, input_uri: str, mime_type: str, output_uri: str
 ) -> documentai.BatchProcessRequest:
-    """A batch job over one file of Cloud Storage, all its pages."""
+    """A batch job over all pages of one file in Cloud Storage."""
     from google.cloud import documentai_v1 as documentai
     from google.protobuf.field_mask_pb2 import FieldMask
 
-    fields = LAYOUT_FIELDS if settings.processor_type == "layout_parser" else FIELDS
-    # `shard_info` tells the order of the files that the job writes.
+    # `shard_info` gives the order of the files that the job writes.
     output = documentai.DocumentOutputConfig.GcsOutputConfig(
-        gcs_uri=output_uri, field_mask=FieldMask(paths=[*fields, "shard_info"])
+        gcs_uri=output_uri, field_mask=FieldMask(paths=[*_fields(settings), "shard_info"])
     )
     source = documentai.GcsDocument(gcs_uri=input_uri, mime_type=mime_type)
     return documentai.BatchProcessRequest(

@@ -1,4 +1,4 @@
-"""Stored replies: what was paid for once is never asked for again."""
+"""Stored replies: a page that was paid for is never requested again."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from rag_pipeline.parsing.document_ai.service.page_ranges import PageRange, desc
 
 
 class ReplyCache(Protocol):
-    """Where raw replies are kept, by key. Written by several threads at once."""
+    """Keeps raw replies by key. Several threads write at once."""
 
     def get(self, key: str) -> bytes | None:
         """The value of a key, or None."""
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep a value; one that is there is replaced."""
+        """Keep a value, replacing an older one."""
 
 
 class MemoryReplies:
-    """Replies of this process only, where no store is given."""
+    """Replies of this process only, used if no store is given."""
 
     def __init__(self) -> None:
         self._values: dict[str, bytes] = {}
@@ -34,7 +34,7 @@ class MemoryReplies:
 
 
 def reply_key(source_hash: str, processing: str, pages: PageRange) -> str:
-    """Key of the reply for some pages of a file; a path that any file system can hold.
+    """Key of the reply for some pages of a file; a valid path on any file system.
 
     `processing` is the hash of processor, version and options.
 
@@ -50,7 +50,7 @@ def job_key(source_hash: str, processing: str, pages: PageRange) -> str:
 
 
 def pack(document: Any) -> bytes:
-    """A `Document` message as stored: without page images, compressed, the same bytes each time."""
+    """A `Document` message for storage: without page images, compressed, always the same bytes."""
     for page in document.pages:
         page.ClearField("image")
     return gzip.compress(document.SerializeToString(deterministic=True), mtime=0)

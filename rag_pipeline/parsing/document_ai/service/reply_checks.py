@@ -1,4 +1,4 @@
-"""Is a reply whole? Checked before it is stored. Pure; messages are the library's raw ones."""
+"""Checks that a reply is complete before it is stored. Pure; takes the library's raw messages."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rag_pipeline.errors import ParseError, ParserServiceError
 from rag_pipeline.parsing.document_ai.service.page_ranges import PageRange, describe_pages
 
 MIN_COVERED = 0.9
-"""Share of a page's text that its lines or paragraphs hold at least (1.0 in all known replies)."""
+"""Minimum share of a page's text in its lines or paragraphs (1.0 in all known replies)."""
 
 
 def renumber(document: Any, pages: PageRange, name: str) -> None:
-    """Give a reply to a file of some pages, numbered from 1, the numbers of the source.
+    """Give the pages of a reply, numbered from 1, their numbers in the source.
 
-    Raises `ParserServiceError` where the reply speaks of a page that was not sent.
+    Raises `ParserServiceError` if the reply mentions a page that was not sent.
     """
 
     def source_page(number: int) -> int:
@@ -49,11 +49,11 @@ def layout_blocks(blocks: Any) -> Iterator[Any]:
 
 
 def check_reply(document: Any, pages: PageRange, name: str, *, is_layout: bool = False) -> None:
-    """Check that a reply has the pages asked for, and text for all that points to text.
+    """Check that a reply has the requested pages, and the text that its parts point to.
 
-    `is_layout`: it is the layout parser's, which has no pages but a tree; none for blank pages.
-    Raises `ParserServiceError` for a reply that is cut or speaks of other pages, `ParseError` for a
-    reply of a processor that gives no pages.
+    With `is_layout` it comes from the layout parser, whose tree has no pages and no blocks for
+    blank ones. Raises `ParserServiceError` if a reply is cut or has other pages, and `ParseError`
+    if the processor returns no pages.
     """
     if document.error.code:
         raise ParserServiceError(
@@ -61,7 +61,7 @@ def check_reply(document: Any, pages: PageRange, name: str, *, is_layout: bool =
         )
     if document.document_layout.blocks or (is_layout and not document.pages):
         got_pages = _layout_pages(document)
-        # Blank pages have no blocks: pages that are missing are found by their ink alone.
+        # Blank pages have no blocks, so missing pages can only be found by their ink.
         if not got_pages <= set(pages):
             raise _wrong_pages(sorted(got_pages), pages, name)
         return
@@ -80,7 +80,7 @@ def check_reply(document: Any, pages: PageRange, name: str, *, is_layout: bool =
 
 
 def _layout_pages(document: Any) -> set[int]:
-    """Pages that blocks stand on. A heading's span covers all below it, so its start counts."""
+    """Pages with blocks. A heading's span covers everything below it, so only its start counts."""
     found: set[int] = set()
     for block in layout_blocks(document.document_layout.blocks):
         start, end = block.page_span.page_start, block.page_span.page_end
@@ -129,7 +129,7 @@ def _check_page(page: Any, length: int, name: str) -> None:
 
 
 def page_layouts(page: Any) -> Iterator[Any]:
-    """Every layout of a page, tokens included: what has an anchor in the text."""
+    """Every layout of a page, including tokens: everything with an anchor in the text."""
     yield page.layout
     for group in (page.blocks, page.paragraphs, page.lines, page.tokens, page.visual_elements):
         for unit in group:

@@ -1,4 +1,4 @@
-"""The file that is sent: what it is, how many pages it has, files with some of its pages."""
+"""The file to send: its type, its number of pages, and files with some of its pages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SIGNATURES = (
     (b"GIF89a", "image/gif"),
 )
 TEXT_LAYER_CHARACTERS = 5
-"""Letters and digits from which a page of a PDF has text of its own."""
+"""Letters and digits that a PDF page needs to count as having a text layer."""
 
 
 def mime_type_of(head: bytes) -> str | None:
@@ -52,13 +52,13 @@ def mime_type_of(head: bytes) -> str | None:
 
 
 def is_readable(path: Path) -> bool:
-    """Is it a file that Document AI reads, by its content: a PDF or an image?"""
+    """Whether Document AI reads the file, judged by its content: a PDF or an image."""
     with path.open("rb") as file:
         return mime_type_of(file.read(HEADER_WINDOW)) is not None
 
 
 def tiff_pages(content: bytes) -> int:
-    """Number of images in a TIFF file; 1 where its chain of directories is broken.
+    """Number of images in a TIFF file; 1 if its chain of directories is broken.
 
     >>> tiff_pages(b"II*\\x00" + (8).to_bytes(4, "little") + bytes(6))
     1
@@ -78,8 +78,8 @@ def tiff_pages(content: bytes) -> int:
 
 
 @dataclass
-class SourceFile:
-    """An open file. Methods that need its pages may be called from any thread."""
+class SentFile:
+    """An open file. Methods that read its pages may be called from any thread."""
 
     name: str
     mime_type: str
@@ -88,18 +88,18 @@ class SourceFile:
     source_hash: str
     """SHA-256 of the bytes, hexadecimal."""
     page_sizes: dict[int, tuple[float, float]] = field(default_factory=dict)
-    """Width and height in points as the page is seen; empty for images."""
+    """Width and height in points, as displayed, by page number; empty for images."""
     title: str | None = None
     outline: list[Entry] = field(default_factory=list)
     pdf: pdfium.PdfDocument | None = None
 
     @property
     def is_pdf(self) -> bool:
-        """A PDF can be parted, an image cannot."""
+        """A PDF can be split, an image cannot."""
         return self.pdf is not None
 
     def with_pages(self, pages: Sequence[int]) -> bytes:
-        """A PDF of just these pages, in this order, numbered from 1."""
+        """A PDF of only these pages, in this order, numbered from 1."""
         if self.pdf is None:
             raise ParseError("an image cannot be split", document=self.name)
         with PDFIUM_LOCK:
@@ -118,25 +118,25 @@ class SourceFile:
                 part.close()
 
     def has_ink(self, page: int) -> bool:
-        """Does the page show more than a plain field? Images are taken to show something."""
+        """Whether the page is not blank; images are assumed to show something."""
         if self.pdf is None:
             return True
         with self._opened(page) as opened:
             return opened is not None and has_ink(opened)
 
     def has_text_layer(self, page: int) -> bool:
-        """Does the page of a PDF carry text that needs no recognition?"""
+        """Whether the page of a PDF has text that needs no OCR."""
         with self._opened(page) as opened:
             if opened is None:
                 return False
             text_page = opened.get_textpage()
-            text = text_page.get_text_bounded()  # what lies outside is not seen
+            text = text_page.get_text_bounded()  # text outside the page is invisible
             text_page.close()
         return sum(map(str.isalnum, text)) >= TEXT_LAYER_CHARACTERS
 
     @contextmanager
     def _opened(self, page: int) -> Iterator[pdfium.PdfPage | None]:
-        """Lend a page of the PDF to one thread at a time; None where it cannot be loaded."""
+        """Lend a page of the PDF to one thread at a time; None if it cannot be loaded."""
         with PDFIUM_LOCK:
             try:
                 opened = self.pdf[page - 1] if self.pdf is not None else None
@@ -150,11 +150,11 @@ class SourceFile:
 
 
 @contextmanager
-def open_source(path: Path, document: str) -> Iterator[SourceFile]:
+def open_source(path: Path, document: str) -> Iterator[SentFile]:
     """Open a PDF or an image.
 
-    Raises `EmptyFileError`, `EncryptedPdfError` or `DamagedPdfError`, and `ParseError` for what
-    Document AI does not read.
+    Raises `EmptyFileError`, `EncryptedPdfError` or `DamagedPdfError`, and `ParseError` for other
+    types than Document AI reads.
     """
     content = path.read_bytes()
     if not content:
@@ -170,7 +170,7 @@ def open_source(path: Path, document: str) -> Iterator[SourceFile]:
     with ExitStack() as stack:
         if mime_type != PDF:
             pages = tiff_pages(content) if mime_type == TIFF else 1
-            yield SourceFile(document, mime_type, content, pages, source_hash)
+            yield SentFile(document, mime_type, content, pages, source_hash)
             return
         pdf = stack.enter_context(open_pdf(path, document))
         sizes = {}
@@ -179,7 +179,7 @@ def open_source(path: Path, document: str) -> Iterator[SourceFile]:
                 sizes[number + 1] = pdf.get_page_size(number)
             except pdfium.PdfiumError:
                 continue
-        yield SourceFile(
+        yield SentFile(
             document,
             mime_type,
             content,

@@ -10,7 +10,7 @@ from rag_pipeline.parsing.document_ai.service.reply_checks import page_layouts
 
 
 def read_shard(content: bytes) -> Any:
-    """The raw `Document` message of one JSON file. Raises `ValueError` where it is cut."""
+    """The raw `Document` message of one JSON file. Raises `ValueError` if it is cut."""
     from google.cloud.documentai_v1 import Document
     from google.protobuf.json_format import ParseError as JsonError
 
@@ -21,10 +21,10 @@ def read_shard(content: bytes) -> Any:
 
 
 def merge_shards(shards: Sequence[Any], name: str) -> Any:
-    """Join shards in the order of their index, whatever order they come in.
+    """Join shards in the order of their index, whatever order they arrive in.
 
-    Each shard has its own text; what points to it is moved to where it stands in the whole.
-    Raises `ParserServiceError` where a shard is missing or there twice.
+    Each shard has its own text; anchors are shifted to its place in the joined text. Raises
+    `ParserServiceError` if a shard is missing or repeated.
     """
     ordered = sorted(shards, key=lambda shard: shard.shard_info.shard_index)
     indexes = [shard.shard_info.shard_index for shard in ordered]

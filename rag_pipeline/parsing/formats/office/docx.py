@@ -13,7 +13,8 @@ from lxml import html
 from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.elements import BULLET, Element, Reading
 from rag_pipeline.parsing.formats.markup import add_link, read_markup
-from rag_pipeline.parsing.formats.office.office_extra import load_library, load_partition_docx
+from rag_pipeline.parsing.formats.office.office_extra import load_library
+from rag_pipeline.parsing.formats.office.unstructured_docx import paragraph_elements
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
@@ -33,15 +34,12 @@ def read_docx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     """
     with open_container(path, settings, document) as container:
         title = core_title(container, document)
-    partition = load_partition_docx(document)
     library = load_library("docx", document)
     with library_errors(document):
-        word = library.Document(str(path))
-        # No languages: unstructured's own detection would read the whole text again.
-        found = partition(file=_with_breaks(word), languages=[""], infer_table_structure=True)
-        reader = _Reader(_Paragraphs(word))
-    for element in found:
-        reader.take(element)
+        found = paragraph_elements(_with_breaks(library.Document(str(path))), document)
+    reader = _Reader()
+    for element, paragraph in found:
+        reader.take(element, paragraph)
     return Reading(reader.elements, title=title, page_count=reader.page)
 
 
@@ -67,44 +65,45 @@ def _with_breaks(word: Any) -> io.BytesIO:
     return copy
 
 
-class _Paragraphs:
-    """By its text, what unstructured does not say of a paragraph: outline level, fixed width."""
+class _Styles:
+    """What a paragraph's own properties and its chain of styles say of it."""
 
-    def __init__(self, word: Any) -> None:
-        self.levels: dict[str, int] = {}
-        self.code: set[str] = set()
-        self.styles: dict[str, tuple[int | None, bool]] = {}
-        for paragraph in word.paragraphs:
-            text = paragraph.text
-            if not text.strip():
-                continue
-            level, is_code = self._style(paragraph.style)
-            own = paragraph._p.find(f"{_WORD}pPr/{_WORD}outlineLvl")
-            if own is not None:
-                level = _level(own.get(f"{_WORD}val"))
-            if level is not None:
-                self.levels[one_line(text)] = level
-            elif is_code or _is_monospace(paragraph):
-                self.code.add(text.strip())
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int | None, bool]] = {}
+
+    def level(self, paragraph: Any) -> int | None:
+        """Return the heading level, from 1, by the nearest outline level; None for text."""
+        own = _outline(paragraph.paragraph_format.element)
+        return _level(own) if own is not None else self._style(paragraph.style)[0]
+
+    def is_code(self, paragraph: Any) -> bool:
+        """Is the paragraph in a fixed-width font, or in a style for code?"""
+        return self._style(paragraph.style)[1] or _is_monospace(paragraph)
 
     def _style(self, style: Any) -> tuple[int | None, bool]:
-        """Outline level and fixed width of a style, by the nearest in its chain that says so."""
+        """Return the outline level and fixed width of a style and those it derives from."""
         if style is None:
             return None, False
-        if style.style_id not in self.styles:
-            level: int | None = None
-            is_code = False
-            decided = False
+        if style.style_id not in self._known:
             chain = list(_chain(style))
-            for one in chain:
-                own = one.element.find(f"{_WORD}pPr/{_WORD}outlineLvl")
-                if own is not None and not decided:
-                    level, decided = _level(own.get(f"{_WORD}val")), True
-                font = one.font.name if hasattr(one, "font") else None
-                is_code |= bool(_CODE_STYLE.search(one.name or ""))
-                is_code |= bool(font and _MONOSPACE.search(font))
-            self.styles[style.style_id] = (level, is_code)
-        return self.styles[style.style_id]
+            outlines = (_outline(one.element) for one in chain)
+            level = next((_level(value) for value in outlines if value is not None), None)
+            is_code = any(
+                _CODE_STYLE.search(one.name or "") or _is_fixed_width(one) for one in chain
+            )
+            self._known[style.style_id] = (level, is_code)
+        return self._known[style.style_id]
+
+
+def _is_fixed_width(style: Any) -> bool:
+    # A malformed chain may lead to a numbering style, which has no font.
+    font = getattr(style, "font", None)
+    return bool(font and font.name and _MONOSPACE.search(font.name))
+
+
+def _outline(element: Any) -> str | None:
+    found = element.find(f"{_WORD}pPr/{_WORD}outlineLvl")
+    return None if found is None else found.get(f"{_WORD}val", "")
 
 
 def _chain(style: Any) -> Iterator[Any]:
@@ -132,12 +131,12 @@ def _is_monospace(paragraph: Any) -> bool:
 class _Reader:
     """Turns unstructured's elements into ours."""
 
-    def __init__(self, paragraphs: _Paragraphs) -> None:
-        self.paragraphs = paragraphs
+    def __init__(self) -> None:
+        self.styles = _Styles()
         self.elements: list[Element] = []
         self.page = 1
 
-    def take(self, found: Any) -> None:
+    def take(self, found: Any, paragraph: Any) -> None:
         kind = type(found).__name__
         if kind in _SKIPPED:
             return
@@ -147,18 +146,16 @@ class _Reader:
         elif kind == "ListItem":
             self._item(found)
         else:
-            self._paragraph(found, kind)
+            self._paragraph(found, kind, paragraph)
 
-    def _paragraph(self, found: Any, kind: str) -> None:
-        text = found.text
-        line = one_line(text)
-        level = self.paragraphs.levels.get(line) or self.paragraphs.levels.get(_unlabelled(line))
+    def _paragraph(self, found: Any, kind: str, paragraph: Any) -> None:
+        level = self.styles.level(paragraph)
         if level is None and kind == "Title":
             level = (found.metadata.category_depth or 0) + 1
         if level is not None:
             self._add(Element(one_line(_linked(found)), level=level))
-        elif text.strip() in self.paragraphs.code:
-            self._code(text)
+        elif self.styles.is_code(paragraph):
+            self._code(found.text)
         else:
             self._add(Element(_linked(found), bold=_is_bold(found)))
 
@@ -185,11 +182,6 @@ class _Reader:
     def _add(self, element: Element) -> None:
         element.page = self.page
         self.elements.append(element)
-
-
-def _unlabelled(text: str) -> str:
-    """A heading's text without the number that Word counts for it."""
-    return text.split(" ", 1)[1] if " " in text else text
 
 
 def _linked(found: Any) -> str:

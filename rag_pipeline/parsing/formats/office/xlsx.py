@@ -12,6 +12,7 @@ from rag_pipeline.errors import UnsafeFileError
 from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.elements import Element, Reading, table
 from rag_pipeline.parsing.formats.office.office_extra import load_library
+from rag_pipeline.parsing.formats.office.openpyxl_cells import stored_cells
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
@@ -44,7 +45,7 @@ def read_xlsx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     for page, sheet in enumerate(sheets, start=1):
-        found = _sheet_elements(sheet)
+        found = _sheet_elements(sheet, document)
         if found:
             reading.elements.append(Element(one_line(sheet.title), level=1, page=page))
             for element in found:
@@ -90,12 +91,10 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _sheet_elements(sheet: Any) -> list[Element]:
-    """Areas between empty rows: rows of a single cell are text, the rest is a table."""
+def _sheet_elements(sheet: Any, document: str) -> list[Element]:
+    """Read the areas between empty rows: rows with a single cell are text, the rest is a table."""
     values: Values = {}
-    # `iter_rows` walks the whole rectangle, up to 17 billion cells where one lies far out; `_cells`
-    # are those that the file has.
-    for place, cell in sorted(sheet._cells.items()):
+    for place, cell in stored_cells(sheet, document):
         if cell.value is not None and (text := _shown(cell)):
             values[place] = text
     merged: dict[Place, Place] = {}

@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_pipeline.errors import DamagedFileError
-from rag_pipeline.parsing.formats.elements import (
-    Element,
-    Reading,
-    list_item,
-)
+from rag_pipeline.parsing.formats.elements import Element, Reading
 from rag_pipeline.parsing.formats.markup import add_link
-from rag_pipeline.parsing.formats.rtf.rtf_tables import Row, table_of
+from rag_pipeline.parsing.formats.rtf.rtf_blocks import (
+    RtfBlocks,
+    has_typed_marker,
+    heading_level,
+    is_code_style,
+)
+from rag_pipeline.parsing.formats.rtf.rtf_tables import RtfRow
 from rag_pipeline.parsing.formats.rtf.rtf_words import (
     CHARACTERS,
     CHARSETS,
@@ -32,11 +34,7 @@ from rag_pipeline.parsing.formats.rtf.rtf_words import (
 from rag_pipeline.text import one_line
 
 _HYPERLINK = re.compile(r'HYPERLINK\s+"?([^"\s]+)"?', re.IGNORECASE)
-_HEADING_STYLE = re.compile(r"^(?:heading|überschrift|titre|제목)\s*([1-9])$", re.IGNORECASE)
-_CODE_STYLE = re.compile(r"preformatted|source code|^code", re.IGNORECASE)
 _MONOSPACE = re.compile(r"courier|mono|consolas|menlo|typewriter", re.IGNORECASE)
-_BULLET = re.compile(r"^(?:[•●○■□▪◦‣·–\-*\uf0b7\uf0a7o§])[ \t]*(?=\S)|^(?:[•–\uf0b7])\t")
-_LABEL = re.compile(r"^(\d{1,3})[.)]\s*$")
 MAX_DEPTH = 1000
 
 
@@ -64,13 +62,14 @@ def read_rtf(data: bytes, document: str) -> Reading:
     reader.finish()
     warnings = []
     if reader.open_groups:
-        if not reader.elements:
+        if not reader.blocks.elements:
             raise DamagedFileError(
                 "the RTF file is truncated", document=document, hint="copy or download it again"
             )
         warnings.append("the file's end is missing; the text may be incomplete")
+    blocks = reader.blocks
     return Reading(
-        reader.elements, title=reader.title or None, page_count=reader.page, warnings=warnings
+        blocks.elements, title=reader.title or None, page_count=blocks.page, warnings=warnings
     )
 
 
@@ -79,9 +78,8 @@ class _Reader:
 
     def __init__(self, document: str) -> None:
         self.document = document
-        self.elements: list[Element] = []
+        self.blocks = RtfBlocks()
         self.title = ""
-        self.page = 1
         self.state = _State()
         self.stack: list[_State] = []
         self.starred = False
@@ -100,11 +98,8 @@ class _Reader:
         self.fields: list[tuple[int, str, int]] = []
         """(depth of the stack, address, place in `parts`) of open links."""
         self.instruction = ""
-        self.row = Row()
-        self.rows: list[Row] = []
+        self.row = RtfRow()
         self.cell_lines: list[str] = []
-        self.merges = ["", ""]
-        self.indents: list[int] = []
 
     @property
     def open_groups(self) -> int:
@@ -259,7 +254,7 @@ class _Reader:
             self._paragraph()
         elif word in ("page", "softpage"):
             self._paragraph()
-            self.page += 1
+            self.blocks.page += 1
         elif word in ("cell", "nestcell"):
             self._cell()
         else:
@@ -268,23 +263,13 @@ class _Reader:
     # Tables
 
     def _table_word(self, word: str, number: int | None) -> None:
-        if word == "trowd":
-            self.row.edges, self.row.vertical, self.row.horizontal = [], [], []
-            self.merges = ["", ""]
-        elif word in ("clvmgf", "clvmrg"):
-            self.merges[0] = word
-        elif word in ("clmgf", "clmrg"):
-            self.merges[1] = word
-        elif word == "cellx":
-            self.row.edges.append(number or 0)
-            self.row.vertical.append(self.merges[0])
-            self.row.horizontal.append(self.merges[1])
-            self.merges = ["", ""]
-        elif word == "row":
-            if self.row.cells:
-                self.rows.append(self.row)
-            self.row = Row()
-            self.cell_lines, self.parts = [], []
+        if word != "row":
+            self.row.define(word, number)
+            return
+        if self.row.cells:
+            self.blocks.rows.append(self.row)
+        self.row = RtfRow()
+        self.cell_lines, self.parts = [], []
 
     def _cell(self) -> None:
         text = self._take_text()
@@ -292,12 +277,6 @@ class _Reader:
             self.cell_lines.append(self._labelled(text))
         self.row.cells.append("\n".join(self.cell_lines))
         self.cell_lines = []
-
-    def _end_table(self) -> None:
-        if self.rows:
-            if element := table_of(self.rows):
-                self._add(element)
-            self.rows = []
 
     # Paragraphs
 
@@ -320,70 +299,26 @@ class _Reader:
             if text.strip():
                 self.cell_lines.append(self._labelled(text))
             return
-        self._end_table()
+        self.blocks.end_table()
         label, self.label = self.label.strip(), ""
         if not text.strip():
             return
         name, outline = self.styles.get(self.state.style, ("", None))
         if self.state.outline is not None:
             outline = self.state.outline
-        match = _HEADING_STYLE.match(name)
-        level = int(match[1]) if match else None
-        if level is None and outline is not None and 0 <= outline < 9:
-            level = outline + 1
+        level = heading_level(name, outline)
         if level is not None:
-            self._add(Element(one_line(f"{label} {text}"), level=level))
-        elif label or self._typed_marker(text):
-            self._item(label, text)
-        elif _CODE_STYLE.search(name) or monospace:
-            self._code(text)
+            self.blocks.add(Element(one_line(f"{label} {text}"), level=level))
+        elif label or has_typed_marker(text):
+            self.blocks.add_item(label, text, self.state.level, self.state.indent)
+        elif monospace or is_code_style(name):
+            self.blocks.add_code(text)
         else:
-            self.indents = []
-            self._add(Element(text.strip(), bold=bold))
-
-    def _typed_marker(self, text: str) -> bool:
-        """A marker that stands in the text, before a tab."""
-        first, tab, _ = text.strip(" ").partition("\t")
-        return bool(tab) and (bool(_LABEL.match(first)) or first.strip() in ("•", "–", "-", "o"))
-
-    def _item(self, label: str, text: str) -> None:
-        if not label:
-            label, _, text = text.strip(" ").partition("\t")
-        depth = self._depth()
-        number = _LABEL.match(label)
-        body = text.strip()
-        if number:
-            self._add(list_item(body, depth, int(number[1])))
-        elif len(label.strip()) <= 1:
-            self._add(list_item(_BULLET.sub("", body), depth))
-        else:
-            self._add(Element(f"{label.strip()} {body}", depth=depth))
-
-    def _depth(self) -> int:
-        """Nesting of an item: as said, or by its indentation among those before it."""
-        if self.state.level:
-            self.indents = []
-            return self.state.level + 1
-        while self.indents and self.state.indent < self.indents[-1]:
-            self.indents.pop()
-        if not self.indents or self.state.indent > self.indents[-1]:
-            self.indents.append(self.state.indent)
-        return len(self.indents)
-
-    def _code(self, text: str) -> None:
-        last = self.elements[-1] if self.elements else None
-        if last is not None and last.kind == "code" and last.page == self.page:
-            last.text += f"\n{text.rstrip()}"
-        else:
-            self._add(Element(text.rstrip(), kind="code"))
-
-    def _add(self, element: Element) -> None:
-        element.page = self.page
-        self.elements.append(element)
+            self.blocks.add_text(text, bold)
 
     def finish(self) -> None:
         """End the last paragraph and table."""
         self.state = replace(self.state, in_table=False)
         self._paragraph()
-        self._end_table()
+        self.blocks.end_table()
         self.title = one_line(self.title)

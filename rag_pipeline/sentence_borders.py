@@ -39,8 +39,8 @@ def sentence_starts(text: str, language: str = UNKNOWN) -> list[int]:
 def sentences(text: str, language: str = UNKNOWN) -> list[str]:
     """Split into sentences that join to `text` again: trailing white space stays where it is.
 
-    >>> sentences("Open valve no. 3. Wait 5 s. 밸브를 닫습니다. 다음으로 갑니다.")
-    ['Open valve no. 3. ', 'Wait 5 s. ', '밸브를 닫습니다. ', '다음으로 갑니다.']
+    >>> sentences("Open valve no. 3. Wait 5 hours. 밸브를 닫습니다. 다음으로 갑니다.")
+    ['Open valve no. 3. ', 'Wait 5 hours. ', '밸브를 닫습니다. ', '다음으로 갑니다.']
     """
     borders = [*sentence_starts(text, language), len(text)]
     return [text[a:b] for a, b in itertools.pairwise(borders)]

@@ -1,0 +1,42 @@
+"""Which implementation of `Embedder` the settings name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rag_pipeline.embedding.embedder import Embedder
+from rag_pipeline.embedding_models import Provider, find_model
+from rag_pipeline.settings import EmbeddingSettings
+
+
+def create_embedder(settings: EmbeddingSettings, cache_dir: Path) -> Embedder:
+    """Return the embedder that `settings` names; `cache_dir` keeps model files between runs.
+
+    Nothing is loaded, read or called before the first call.
+    """
+    if settings.provider == "local":
+        if settings.model_path is None:
+            from rag_pipeline.embedding.local.local_embedder import LocalEmbedder
+
+            return LocalEmbedder(settings, cache_dir)
+        from rag_pipeline.embedding.local.own_model import FolderEmbedder
+
+        return FolderEmbedder(settings, cache_dir)
+    from rag_pipeline.embedding.remote.client_contract import Connect
+    from rag_pipeline.embedding.remote.contextual_embedder import ContextualRemoteEmbedder
+    from rag_pipeline.embedding.remote.ollama_client import OllamaClient
+    from rag_pipeline.embedding.remote.openai_client import OpenAiClient
+    from rag_pipeline.embedding.remote.remote_embedder import RemoteEmbedder
+    from rag_pipeline.embedding.remote.vertex_client import VertexClient
+    from rag_pipeline.embedding.remote.voyage_client import VoyageClient
+
+    clients: dict[Provider, Connect] = {
+        "openai": OpenAiClient,
+        "voyage": VoyageClient,
+        "vertex": VertexClient,
+        "ollama": OllamaClient,
+    }
+    model = find_model(settings.provider, settings.model, settings.dimensions)
+    assert model is not None, "settings are resolved"
+    kind = ContextualRemoteEmbedder if model.contextual else RemoteEmbedder
+    return kind(settings, model, clients[settings.provider])
