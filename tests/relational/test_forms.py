@@ -38,6 +38,7 @@ from rag_pipeline.relational.schema.table_schema import Schema, read_schema
 from tests.relational.reference_evaluator import Evaluator, Row
 
 FORMS = int(os.environ.get("RAG_FORMS", "400"))
+MYSQL = os.environ.get("RAG_TEST_MYSQL", "")
 FORMS_A_SCHEMA = 50
 SIGNS = ["=", "!=", "<", "<=", ">", ">="]
 TEXTS = ["red", "green", "blue", "it's", "빨강"]
@@ -297,6 +298,6 @@ def test_postgres(database_url: str) -> None:
         engine.dispose()
 
 
-@pytest.mark.skipif("RAG_TEST_MYSQL" not in os.environ, reason="RAG_TEST_MYSQL names no server")
+@pytest.mark.skipif(not MYSQL, reason="RAG_TEST_MYSQL names no server")
 def test_mysql() -> None:
-    check(sa.create_engine(os.environ["RAG_TEST_MYSQL"]))
+    check(sa.create_engine(MYSQL))
