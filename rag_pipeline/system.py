@@ -274,7 +274,8 @@ def _search_options(
     options: RankingOptions,
 ) -> SearchOptions:
     """Return the options of the `SearchRequest`."""
-    found: SearchOptions = {**options, "filters": Filters.of(filters)}
+    found = SearchOptions(filters=Filters.of(filters))
+    found.update(options)  # type: ignore[typeddict-item]
     if not use_hybrid:
         if "weights" in options:
             raise RagError("weights were given, and use_hybrid=False", hint="give one of them")

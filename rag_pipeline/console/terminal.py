@@ -7,7 +7,8 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,9 @@ def to_json(value: object) -> str:
 def _plain(value: object) -> object:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, Path):
+    if isinstance(value, (Path, Decimal)):
         return str(value)
     if isinstance(value, (set, frozenset)):
         return sorted(value)

@@ -31,7 +31,7 @@ def save_evaluation(
         made_at=datetime.now(UTC),
         thresholds=thresholds,
     )
-    figures = {
+    figures: dict[str, object] = {
         "questions_name": questions_name,
         "thresholds": {one.name: one.passed for one in thresholds},
         "settings": [_plain(evaluation) for evaluation in evaluations],

@@ -12,11 +12,12 @@ from rag_pipeline.chat import ChatModel
 from rag_pipeline.errors import RagError
 from rag_pipeline.relational.narrowing import NamedRows, named_rows
 from rag_pipeline.relational.questions.exact_numbers import ExactAnswer, ExactAnswerer
+from rag_pipeline.relational.questions.forms.metrics import Metric, metrics_of
 from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.schema.connecting import open_engine, reading
 from rag_pipeline.relational.schema.relation_tree import build_tree, tables_of
 from rag_pipeline.relational.schema.table_schema import Schema, read_schema, restricted
-from rag_pipeline.settings import RelationalSettings, may_read
+from rag_pipeline.settings import RelationalSettings, find_project_dir, may_read
 from rag_pipeline.store.database import Database
 
 SCHEMA_SECONDS = 300.0
@@ -75,18 +76,10 @@ class SourceDatabase:
             return named_rows(connection, self.answerer.reader, question, list(self.roots))
 
     def by_chat(self, chat: ChatModel, question: str) -> ExactAnswer:
-        """Let a chat model write the statement."""
-        # Here, since sqlglot takes a quarter of a second to load.
-        from rag_pipeline.relational.questions.generated_sql import answer_by_chat
+        """Let a chat model write the logical form."""
+        from rag_pipeline.relational.questions.forms.generated_form import answer_by_chat
 
-        return answer_by_chat(
-            chat,
-            self.engine,
-            self.schema,
-            question,
-            timeout_seconds=self.timeout_seconds,
-            row_limit=self.sources[0].row_limit,
-        )
+        return answer_by_chat(chat, self.answerer, question)
 
 
 @dataclass
@@ -182,8 +175,11 @@ class Databases:
         opened = self._cache.opened.get(place)
         if opened is None or time.monotonic() - opened.read_at > SCHEMA_SECONDS:
             words = {name: forms for source in sources for name, forms in source.words.items()}
+            synonyms: dict[str, list[str]] = {}
+            for one in (synonym for source in sources for synonym in source.synonym):
+                synonyms.setdefault(one.means, []).extend(one.words)
             engine = open_engine(sources[0])
-            schema = read_schema(engine, Lexicon(words), sources[0].db_schema)
+            schema = read_schema(engine, Lexicon(words, synonyms), sources[0].db_schema)
             opened = self._cache.opened[place] = _Opened(engine, schema)
         view = (place, tuple(one.name for one in mine))
         known = self._cache.known.get(view)
@@ -199,9 +195,17 @@ class Databases:
                 schema,
                 timeout_seconds=mine[0].timeout_seconds,
                 row_limit=mine[0].row_limit,
+                metrics=_metrics(mine, schema),
             )
             known = self._cache.known[view] = SourceDatabase(mine, opened, schema, answerer)
         return known
+
+
+def _metrics(sources: Sequence[RelationalSettings], schema: Schema) -> list[Metric]:
+    """Return the sources' metrics over tables that may be read."""
+    folder = find_project_dir()
+    found = [metric for source in sources for metric in metrics_of(source, folder)]
+    return [metric for metric in found if metric.table in schema.tables]
 
 
 def readable_sources(

@@ -9,15 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from sqlalchemy import Connection
 
-from rag_pipeline.relational.questions.computation import Condition, matching_keys
+from rag_pipeline.relational.questions.forms.constraints import Constraint, fold
+from rag_pipeline.relational.questions.forms.form_compiler import compile_form
+from rag_pipeline.relational.questions.forms.logical_form import (
+    ColumnAt,
+    Filter,
+    Form,
+    FullName,
+    Measure,
+    OneOf,
+    Path,
+)
 from rag_pipeline.relational.questions.named_values import FoundValue
 from rag_pipeline.relational.questions.question_cutting import QuestionReader
 from rag_pipeline.relational.rows.row_views import key_text
-from rag_pipeline.relational.schema.joins import NotComputableError, smallest_tree
 from rag_pipeline.relational.schema.table_schema import Schema
+from rag_pipeline.relational.schema.ways import Ways
 
 MAX_ROWS = 12
 """Rows of a table that are looked at one by one; more are a category."""
@@ -64,15 +75,14 @@ def named_rows(
 
 def _condition(
     schema: Schema, found: Sequence[FoundValue], table: str, mentioned: Collection[str]
-) -> Condition:
+) -> FoundValue:
     """Choose a value's column: a name, else one of the table itself, else of a named table."""
 
     def order(one: FoundValue) -> tuple[bool, bool, bool]:
         is_label = _is_label(schema, one.column.table, one.column.columns, one.column.table)
         return not is_label, one.column.table != table, one.column.table not in mentioned
 
-    best = min(found, key=order)
-    return Condition("in", best.column, best.values)
+    return min(found, key=order)
 
 
 def _is_label(schema: Schema, table: str, columns: tuple[str, ...], wanted: str) -> bool:
@@ -82,14 +92,24 @@ def _is_label(schema: Schema, table: str, columns: tuple[str, ...], wanted: str)
 
 
 def _keys(
-    connection: Connection, schema: Schema, table: str, conditions: tuple[Condition, ...]
+    connection: Connection, schema: Schema, table: str, conditions: Sequence[FoundValue]
 ) -> tuple[str, ...] | None:
     """Return the keys of the rows that fulfil conditions; None where they are too many."""
-    try:
-        tree = smallest_tree(schema, {table, *(one.column.table for one in conditions)})
-    except NotComputableError:
-        return ()
-    dialect = connection.dialect.name
-    statement = matching_keys(tree, schema, dialect, table, conditions, MAX_ROWS + 1)
+    ways = Ways(schema)
+    constraints = []
+    for one in conditions:
+        found = ways.between(table, one.column.table)
+        if not found:
+            return ()
+        constraints.append(Constraint(found[0], partial(_has_value, one)))
+    key = tuple(ColumnAt((), table, name) for name in schema.tables[table].key)
+    form = Form(table, Measure("list", columns=key), fold(constraints))
+    statement = compile_form(form, schema, connection.dialect.name, MAX_ROWS + 1)
     rows = [key_text(row) for row in connection.execute(statement)]
     return tuple(rows) if len(rows) <= MAX_ROWS else None
+
+
+def _has_value(found: FoundValue, path: Path) -> Filter:
+    column = found.column
+    parts = tuple(ColumnAt(path, column.table, name) for name in column.columns)
+    return OneOf(parts[0] if len(parts) == 1 else FullName(parts), found.values)

@@ -156,7 +156,7 @@ def listed(value: object) -> tuple[Any, ...]:
 class Scope:
     """The chunks a search may find, resolved once for both legs."""
 
-    parameters: dict[str, object] = field(
+    parameters: Mapping[str, object] = field(
         default_factory=lambda: {
             "source_hashes": None,
             "first_page": None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from pgvector import HalfVector
 from psycopg import Connection
 from psycopg.rows import TupleRow
@@ -55,7 +56,7 @@ def read_vectors(
         space_id=space.space_id,
         chunk_ids=[one.chunk_id for one in results],
     )
-    return {row.chunk_id: row.embedding.to_numpy() for row in rows}
+    return {row.chunk_id: row.embedding.to_numpy().astype(np.float32) for row in rows}
 
 
 def _result(hit: FusedHit, chunk: FoundChunk, run: SearchRun) -> SearchResult:

@@ -100,6 +100,24 @@ class SourceSettings(Section):
     )
 
 
+class MetricSettings(Section):
+    """A number that the owner of a database defines: revenue = unit_price * quantity."""
+
+    name: str = Field(description="What people call it")
+    table: str = Field(description="Table whose rows have it")
+    expression: str = Field(
+        description="Columns of the table and numbers, with + - * and brackets; added up over rows"
+    )
+    words: list[str] = Field(default=[], description="Other names for it, in any language")
+
+
+class SynonymSettings(Section):
+    """Words for a table, a column, or a value of the data."""
+
+    words: list[str] = Field(description="What people say")
+    means: str = Field(description="A table, a `table.column`, or a value as it is in the data")
+
+
 class RelationalSettings(Section):
     """One database whose rows are indexed with all that belongs to them."""
 
@@ -138,6 +156,16 @@ class RelationalSettings(Section):
     words: dict[str, list[str]] = Field(
         default={}, description="What people call a table or `table.column`, in any language"
     )
+    metric: list[MetricSettings] = Field(
+        default=[], description="Numbers with names of one's own (`[[relational.metric]]`)"
+    )
+    synonym: list[SynonymSettings] = Field(
+        default=[], description="Words of one's own (`[[relational.synonym]]`)"
+    )
+    dbt_semantic_model: Path | None = Field(
+        default=None,
+        description="dbt file with `semantic_models` and `metrics`, relative to the project",
+    )
     duplicates: Literal["keep", "exact", "semantic"] = Field(
         default="keep",
         description="Chunks that say what another row's chunk says: kept; left out where the text "
@@ -155,7 +183,7 @@ class RelationalSettings(Section):
     timeout_seconds: float = Field(
         default=30, gt=0, description="Longest time that one statement may run"
     )
-    row_limit: int = Field(default=100, ge=1, description="Rows of an exact answer, at most")
+    row_limit: int = Field(default=1000, ge=1, description="Rows of an exact answer, at most")
     tags: list[str] = Field(default=[], description="Tags kept with every row of the source")
     readers: list[str] = Field(
         default=["public"], description="Who may read the rows; see `security`"

@@ -124,6 +124,13 @@ CLINIC_QUESTIONS = [
         "Jung Hana의 치료 총비용은 얼마인가요?",
         "300.25",
     ),
+    ("How many visits were not cancelled?", None, "4"),
+    (
+        "How many doctors have a salary of at least 8000?",
+        "급여가 7500 이상인 의사는 몇 명인가요?",
+        "2",
+    ),
+    ("How many doctors are there?", "의사 수는 몇 명인가요?", "3"),
     ("How many patients were born in 2001?", "2001년에 태어난 환자는 몇 명인가요?", "1"),
 ]
 CLINIC_REFUSED = [
@@ -134,9 +141,6 @@ CLINIC_REFUSED = [
     # Three treatments are called ECG: five rows, or three names?
     "How many different treatments are there?",
     "What is the total cost of each treatment?",
-    "How many visits were not cancelled?",
     "How many doctors earn more than 7500?",
     "What is the average age of patients?",
-    "의사 수는 몇 명인가요?",
-    "급여가 7500 이상인 의사는 몇 명인가요?",
 ]

@@ -1,7 +1,8 @@
-"""Text to SQL by a chat model: a real client against a local server of OpenAI's protocol."""
+"""Logical forms by a chat model: a real client against a local server of OpenAI's protocol."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -46,19 +47,25 @@ def say(server: ChatServer) -> Say:
     return queue
 
 
-def test_the_statement_is_checked_run_and_shown(
+REVENUE = {
+    "measure": "sum",
+    "table": "invoice_lines",
+    "column": "revenue",
+    "filters": [{"column": "clients.name", "operator": "!=", "values": ["Hansol Works"]}],
+}
+
+
+def test_the_form_is_checked_compiled_and_shown(
     databases: Databases, chat: ChatModel, server: ChatServer, say: Say
 ) -> None:
-    say(
-        "```sql\nSELECT round(sum(price * quantity * (1 - discount)) - 135, 2)\n"
-        "FROM invoice_lines\n```"
-    )
+    words = {"but the best one": "clients.name != Hansol Works", "over": "all"}
+    say("```json\n" + json.dumps(REVENUE | {"words": words}) + "\n```")
     answer = databases.answer(UNUSUAL, chat)
-    # 10 + 60 + 30 of Nordwerk; 135 of Hansol Works is the best one
+    # 10 + 60 + 30 of Nordwerk
     assert (answer.text, answer.method, answer.source) == ("100", "chat", "workshop")
     assert answer.sql is not None
-    assert answer.sql.startswith("SELECT ROUND(")
-    assert answer.sql.endswith("LIMIT 101")
+    assert answer.sql.startswith("SELECT sum(")
+    assert "clients (client_id).name ≠ Hansol Works" in answer.form
     told = server.requests[0].body["messages"][0]["content"]
     assert "table invoice_lines (" in told
     assert "invoice_id refers to invoices (invoice_id)" in told
@@ -67,22 +74,42 @@ def test_the_statement_is_checked_run_and_shown(
     assert server.requests[0].body["messages"][1]["content"] == UNUSUAL
 
 
-def test_a_refused_statement_is_written_once_more(
+def test_a_refused_form_is_written_once_more(
     databases: Databases, chat: ChatModel, server: ChatServer, say: Say
 ) -> None:
-    say("DELETE FROM clients", "SELECT count(*) FROM clients")
+    words = {"but the best one": "clients"}
+    count = {"measure": "count", "table": "clients", "words": words}
+    say("SELECT count(*) FROM clients", json.dumps(count))
     assert databases.answer(UNUSUAL, chat).text == "3"
     complaint = server.requests[1].body["messages"][-1]["content"]
-    assert complaint == "That statement was refused: it must be a SELECT. Write another one."
-    say("DROP TABLE clients", "SELECT secret FROM clients")
+    assert complaint.startswith("That form was refused: it is no such object")
+    secret = {"measure": "sum", "table": "clients", "column": "clients.secret", "words": words}
+    say(json.dumps(count | {"table": "pg_shadow"}), json.dumps(secret))
     answer = databases.answer(UNUSUAL, chat)
     assert not answer.is_computed
-    assert "SQL was refused" in answer.text
+    assert "form was refused: there is no column clients.secret" in answer.text
     assert answer.sql is None
 
 
-def test_no_sql_no_number(databases: Databases, chat: ChatModel, say: Say) -> None:
-    say("NO_SQL")
+def test_an_unknown_word_must_have_its_place(
+    databases: Databases, chat: ChatModel, say: Say
+) -> None:
+    say(*[json.dumps(REVENUE)] * 2)
+    answer = databases.answer(UNUSUAL, chat)
+    assert not answer.is_computed
+    assert "does not say what" in answer.text or "it leaves out" in answer.text
+
+
+def test_values_of_the_question_must_be_in_the_form(
+    databases: Databases, chat: ChatModel, say: Say
+) -> None:
+    say(*[json.dumps({"measure": "count", "table": "clients", "words": {"pleasant": "any"}})] * 2)
+    answer = databases.answer("How many pleasant clients are in Bremen?", chat)
+    assert "it leaves out “Bremen”" in answer.text
+
+
+def test_no_form_no_number(databases: Databases, chat: ChatModel, say: Say) -> None:
+    say('{"measure": "none"}')
     assert databases.answer(UNUSUAL, chat).reason == "the data does not tell"
 
 
@@ -104,6 +131,9 @@ def test_other_questions_are_left_to_documents(
 
 
 def test_more_rows_than_the_limit_are_no_answer(source: Source, chat: ChatModel, say: Say) -> None:
-    say("SELECT name FROM clients")
+    words = {"but the best one": "clients"}
+    say(
+        json.dumps({"measure": "count", "table": "invoices", "group_by": "clients", "words": words})
+    )
     answer = Databases([source(row_limit=2)]).answer(UNUSUAL, chat)
     assert answer.reason == "it has more than 2 rows"

@@ -12,6 +12,7 @@ from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.schema.connecting import open_engine
 from rag_pipeline.relational.schema.table_schema import read_schema
 from rag_pipeline.settings import RelationalSettings
+from tests.relational.later_schemas import FERRY, FERRY_QUESTIONS, REPAIR, REPAIR_QUESTIONS
 from tests.relational.other_schemas import (
     CLINIC,
     CLINIC_QUESTIONS,
@@ -46,6 +47,22 @@ def test_most_are_computed_and_none_wrongly(
     assert [a.question for a, wanted in answers if a.is_computed and a.text != wanted] == []
     right = sum(a.text == wanted for a, wanted in answers)
     assert right >= 0.8 * len(answers)
+
+
+@pytest.mark.parametrize(
+    ("statements", "questions"),
+    [(FERRY, FERRY_QUESTIONS), (REPAIR, REPAIR_QUESTIONS)],
+    ids=["ferry", "repair"],
+)
+def test_nothing_is_computed_wrongly_where_words_have_several_ways(
+    tmp_path: Path, statements: str, questions: list[tuple[str, str | None]]
+) -> None:
+    answerer = answerer_of(tmp_path, statements)
+    answers = [(answerer.answer(question), wanted) for question, wanted in questions]
+    wrong = [(a.question, a.text, w) for a, w in answers if a.is_computed and a.text != w]
+    assert wrong == []
+    asked = [a.is_computed for a, wanted in answers if wanted is not None]
+    assert sum(asked) >= 0.9 * len(asked)
 
 
 @pytest.mark.parametrize("question", CLINIC_REFUSED)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, func, select
 
-from rag_pipeline.relational.questions.computation import Query, build, by_name, missing_groups
-from rag_pipeline.relational.questions.interpretation.interpret import interpret
-from rag_pipeline.relational.questions.interpretation.question_state import Question
+from rag_pipeline.relational.questions.forms.form_compiler import compile_form
+from rag_pipeline.relational.questions.forms.form_description import describe
+from rag_pipeline.relational.questions.forms.logical_form import Form
+from rag_pipeline.relational.questions.forms.metrics import Metric
+from rag_pipeline.relational.questions.grammar.choices import readings
+from rag_pipeline.relational.questions.grammar.question_grammar import QuestionGrammar
+from rag_pipeline.relational.questions.grammar.vocabulary import Vocabulary
 from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_cutting import CutQuestion, QuestionReader
+from rag_pipeline.relational.questions.question_tokens import tokens_of
 from rag_pipeline.relational.rows.row_views import shown
 from rag_pipeline.relational.schema.connecting import reading
-from rag_pipeline.relational.schema.joins import NotComputableError
 from rag_pipeline.relational.schema.table_schema import Schema, is_number
+from rag_pipeline.relational.schema.ways import NotComputableError
 
 COMPUTING = frozenset("count sum sum_amount avg most fewest max min expensive cheap share".split())
 """Operators that only a computation answers."""
@@ -35,9 +41,11 @@ class ExactAnswer:
     reason: str | None = None
     """Why it could not be computed; None where it was."""
     method: Literal["rules", "chat"] = "rules"
-    """Who read the question: rules, whose numbers are exact, or a chat model that wrote the SQL."""
+    """Who read the question: rules, whose numbers are exact, or a chat model."""
     source: str = ""
     """The relational source whose database was asked."""
+    form: str = ""
+    """What was computed, in words."""
     is_about_data: bool = False
     """The question asks for a computation and names anything of the schema or the data. What does
     not is left to documents: no chat model is asked for SQL."""
@@ -64,33 +72,39 @@ class ExactAnswerer:
         schema: Schema,
         *,
         timeout_seconds: float = 30,
-        row_limit: int = 100,
+        row_limit: int = 1000,
+        metrics: Sequence[Metric] = (),
     ) -> None:
         """Statements run at most `timeout_seconds` and return at most `row_limit` rows."""
-        self._engine = engine
+        self.engine = engine
         self._schema = schema
-        self._timeout = timeout_seconds
+        self.timeout_seconds = timeout_seconds
         self._limit = row_limit
-        self.reader = QuestionReader(schema)
-        self._flags: frozenset[Place] | None = None
+        self.reader = QuestionReader(schema, metrics)
+        self._vocabulary: Vocabulary | None = None
 
     def answer(self, question: str) -> ExactAnswer:
         """Compute a number, or say why not. Raises `SourceError` where the database is away."""
-        with reading(self._engine, self._timeout) as connection:
+        with reading(self.engine, self.timeout_seconds) as connection:
             cut = self.reader.read(connection, question)
             if cut is None:
                 return ExactAnswer(question, reason="it is empty, or too long")
             try:
-                answer = self._run(connection, question, self._query(connection, cut))
+                answer = self._agreed(connection, question, self.forms(connection, cut))
             except NotComputableError as error:
                 answer = ExactAnswer(question, reason=str(error))
         return replace(answer, is_about_data=self._is_about_data(cut))
 
-    def _query(self, connection: Connection, cut: CutQuestion) -> Query:
-        if self._flags is None:
-            self._flags = _flag_columns(connection, self._schema)
-        namer = self.reader.namer
-        return interpret(Question(self._schema, namer, cut.pieces, cut.values, self._flags))
+    def forms(self, connection: Connection, cut: CutQuestion) -> list[Form]:
+        """Return every reading of a question. Raises `NotComputableError` where there is none."""
+        if self._vocabulary is None:
+            flags = _flag_columns(connection, self._schema)
+            self._vocabulary = Vocabulary(
+                self._schema, self.reader.namer, self.reader.metrics, flags
+            )
+        vocabulary = self._vocabulary
+        tokens = tokens_of(cut.pieces, cut.values, self.reader.namer)
+        return readings(lambda choices: QuestionGrammar(vocabulary, tokens, choices).form())
 
     def _is_about_data(self, cut: CutQuestion) -> bool:
         computes = any(p.kind == "operator" and p.value in COMPUTING for p in cut.pieces)
@@ -99,47 +113,78 @@ class ExactAnswerer:
             or any(m.table or m.columns for m in self.reader.namer.mentions(cut.pieces))
         )
 
-    def _run(self, connection: Connection, question: str, query: Query) -> ExactAnswer:
+    def _agreed(self, connection: Connection, question: str, forms: Sequence[Form]) -> ExactAnswer:
+        """Run every reading; only what all of them say is an answer."""
+        answers = [self.run(connection, question, form) for form in forms]
+        computed = [one for one in answers if one.is_computed]
+        if len({str(one.rows) for one in computed}) > 1:
+            described = list(dict.fromkeys(describe(form) for form in forms))
+            reason = "it can be read in several ways: " + "; or: ".join(described[:4])
+            return ExactAnswer(question, reason=reason)
+        return computed[0] if computed else answers[0]
+
+    def run(
+        self,
+        connection: Connection,
+        question: str,
+        form: Form,
+        *,
+        method: Literal["rules", "chat"] = "rules",
+    ) -> ExactAnswer:
+        """Compile and run one logical form."""
         dialect = connection.dialect
-        statement = build(query, self._schema, dialect.name, self._limit + 1)
+        statement = compile_form(form, self._schema, dialect.name, self._limit + 1)
         sql = str(statement.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
         rows = [list(row) for row in connection.execute(statement)]
-        columns = list(statement.selected_columns.keys())
-        if query.descending is False:
-            missing = missing_groups(query, self._schema, dialect.name)
-            if missing is not None and connection.execute(missing).scalar_one():
-                return ExactAnswer(question, sql=sql, reason="some have none at all")
-        if query.different and (named := by_name(query, self._schema)) is not None:
-            other = connection.execute(build(named, self._schema, dialect.name, self._limit + 1))
-            if sorted(map(str, other.all())) != sorted(map(str, map(tuple, rows))):
-                reason = f"some of {query.counted} share a name: rows, or names?"
-                return ExactAnswer(question, sql=sql, reason=reason)
-        if query.descending is not None:
-            rows = _best(rows)
-        elif len(rows) > self._limit:
-            reason = f"it has more than {self._limit} rows"
-            return ExactAnswer(question, sql=sql, reason=reason)
-        names = [tuple(row[:-1]) for row in rows]
-        if query.group_table is not None and len(set(names)) < len(names):
-            reason = f"several of {query.group_table} share a name"
-            return ExactAnswer(question, sql=sql, reason=reason)
-        if query.measure is not None and rows and all(row[-1] is None for row in rows):
+        if form.limit is not None:
+            rows = _first(rows, form.limit)
+        if len(rows) > self._limit:
+            return ExactAnswer(question, sql=sql, reason=f"it has more than {self._limit} rows")
+        if form.measure.expression is not None and all(row[-1] is None for row in rows):
             return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")
-        return ExactAnswer(question, columns, [_named(row) for row in rows], sql)
+        if form.group is not None and form.descending is None and _repeats(rows):
+            return ExactAnswer(
+                question, sql=sql, reason=f"several of {form.group.table} share a name"
+            )
+        columns = list(statement.selected_columns.keys())
+        named = [self._named(row, form, dialect.name) for row in rows]
+        return ExactAnswer(question, columns, named, sql, method=method, form=describe(form))
+
+    def _named(self, row: list[Any], form: Form, dialect: str) -> list[Any]:
+        """Join a person's names; numbers stay numbers, rounded to cents where they are broken."""
+        if form.measure.kind == "list":
+            name = " ".join(shown(cell) for cell in row[: len(form.measure.columns)])
+            return [name, _rounded(row[-1], dialect)] if form.measure.shows else [name]
+        number = _rounded(row[-1], dialect)
+        if form.group is not None and form.group.period in ("month", "quarter"):
+            mark = "-" if form.group.period == "month" else "-Q"
+            width = 2 if form.group.period == "month" else 1
+            return [f"{row[0]}{mark}{int(row[1]):0{width}d}", number]
+        names = [shown(cell) for cell in row[:-1]]
+        return [" ".join(names), number] if names else [number]
 
 
-def _best(rows: list[list[Any]]) -> list[list[Any]]:
-    """Return the first row, and those that share its number."""
-    return [row for row in rows if row[-1] == rows[0][-1]]
+def _repeats(rows: list[list[Any]]) -> bool:
+    names = [tuple(row[:-1]) for row in rows]
+    return len(set(names)) < len(names)
 
 
-def _named(row: list[Any]) -> list[Any]:
-    """Join a person's names; numbers stay numbers."""
-    number = row[-1]
+def _first(rows: list[list[Any]], count: int) -> list[list[Any]]:
+    """Return the first rows, and those that share the last one's number."""
+    if len(rows) <= count:
+        return rows
+    last = rows[count - 1][-1]
+    return rows[:count] + [row for row in rows[count:] if row[-1] == last]
+
+
+def _rounded(number: Any, dialect: str) -> Any:
+    """Round to cents, half up; SQLite's decimals are written as SQLite does (2.5, not 2.50)."""
     if isinstance(number, float):
         number = Decimal(repr(number))
-    names = [shown(cell) for cell in row[:-1]]
-    return [" ".join(names), number] if names else [number]
+    if not isinstance(number, Decimal):
+        return number
+    cents = number.quantize(Decimal("0.01"), ROUND_HALF_UP)
+    return Decimal(repr(float(cents))) if dialect == "sqlite" else cents
 
 
 def _flag_columns(connection: Connection, schema: Schema) -> frozenset[Place]:

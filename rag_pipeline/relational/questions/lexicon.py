@@ -18,12 +18,17 @@ _IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "c
 class Lexicon:
     """Concepts by the words for them; a word that is not listed is a concept of its own stem."""
 
-    def __init__(self, words: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(
+        self,
+        words: Mapping[str, Sequence[str]] | None = None,
+        synonyms: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """`words`: of tables and `table.column`; `synonyms`: of values, too, by what they mean."""
         data = _data()
         self.nouns: dict[str, list[str]] = {k: list(v) for k, v in data["nouns"].items()}
         self.value_names: dict[tuple[str, ...], list[str]] = {}
         """Units of a value that has several names (countries, states of rows), with all names."""
-        for name, aliases in {**data["countries"], **data["states"]}.items():
+        for name, aliases in {**data["countries"], **data["states"], **data["us_states"]}.items():
             names = [name, *aliases]
             self.value_names |= dict.fromkeys(map(units, names), names)
         self._by_form: dict[tuple[str, ...], str] = {}
@@ -34,6 +39,9 @@ class Lexicon:
                 self._by_form.setdefault(units(form), concept)
                 self.forms.setdefault(units(form), []).append(concept)
         self.own_words = dict(words or {})
+        self.synonyms = dict(synonyms or {})
+        for value, own in self.synonyms.items():
+            self.value_names |= {units(form): [form, value] for form in own}
 
     def name_concepts(self, name: str) -> tuple[str, ...]:
         """Split an identifier into concepts; words that mean one together are one.
@@ -81,7 +89,9 @@ def stem(word: str) -> str:
     return str(_stemmer.stemWord(_IRREGULAR.get(lowered, lowered)))
 
 
-UNIT = re.compile(r"[가-힣]|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]")
+UNIT = re.compile(
+    r"[가-힣]|\d{4}-\d{2}-\d{2}|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[^\W\d_가-힣]+|[×*%+/]"
+)
 """A word, a number, one Korean syllable, a sign of arithmetic."""
 
 

@@ -47,6 +47,14 @@ def phrases(schema: Schema) -> dict[str, list[str]]:
     return {names[0]: [phrase] for phrase, names in found.items() if len(names) == 1}
 
 
+def names_of_synonyms(schema: Schema) -> dict[str, list[str]]:
+    """Return the owner's words for tables and columns; synonyms of values are none of them."""
+    columns = {f"{t.name}.{c.name}" for t in schema.tables.values() for c in t.table.columns}
+    named = {n: f for n, f in schema.lexicon.synonyms.items() if n in schema.tables or n in columns}
+    own = schema.lexicon.own_words
+    return {n: [*own.get(n, ()), *named.get(n, ())] for n in (*own, *named)}
+
+
 class Namer:
     """Finds what nouns name in one schema."""
 
@@ -63,7 +71,7 @@ class Namer:
                 self.words[table.name, column.name] = frozenset(own - set(table.concepts) or own)
 
         self._own: dict[tuple[str, ...], tuple[Place, ...]] = {}
-        for name in (*phrases(schema), *schema.lexicon.own_words):
+        for name in (*phrases(schema), *names_of_synonyms(schema)):
             owner, _, column_name = name.partition(".")
             if (owner, column_name) in self.words:
                 self._own[(name,)] = ((owner, column_name),)

@@ -106,7 +106,12 @@ class Cutter:
             if len(meant) == 1:
                 self._entries.setdefault(form, ("noun", meant[0]))
         for kind, value, form in _operators():
-            if kind == "operator" or form not in self._entries:
+            known = self._entries.get(form)
+            is_other = known is None or (
+                known[0] == "noun" and named is not None and known[1] not in named
+            )
+            is_firm = kind in ("operator", "number") and value != "counter"
+            if is_firm or is_other:
                 self._entries[form] = (kind, value)
 
     def cut(
@@ -179,9 +184,15 @@ def _without_glosses(question: str, parts: Sequence[Unit], pieces: Sequence[Piec
 
 
 @lru_cache(maxsize=1)
-def _operators() -> list[tuple[PieceKind, str, tuple[str, ...]]]:
+def grammar_data() -> dict[str, Any]:
+    """Return the words that questions are built with, as they are in `operators.toml`."""
     path = files("rag_pipeline.relational.questions").joinpath("operators.toml")
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _operators() -> list[tuple[PieceKind, str, tuple[str, ...]]]:
+    data = grammar_data()
     found: list[tuple[PieceKind, str, tuple[str, ...]]] = []
     for word in data["fillers"]["words"]:
         found.append(("filler", word, units(word)))
@@ -189,6 +200,11 @@ def _operators() -> list[tuple[PieceKind, str, tuple[str, ...]]]:
         found.append(("particle", word, units(word)))
     for name, words in data["operators"].items():
         found += [("operator", name, units(word)) for word in words]
+    for name, words in data["numbers"].items():
+        found += [("number", name, units(word)) for word in words]
+    for name, adjective in data["adjectives"].items():
+        for degree in ("more", "less", "highest", "lowest"):
+            found += [("operator", f"{name}.{degree}", units(word)) for word in adjective[degree]]
     return found
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from rag_pipeline.relational.questions.lexicon import units
-from rag_pipeline.relational.questions.mentions import Namer, phrases
+from rag_pipeline.relational.questions.forms.metrics import Metric
+from rag_pipeline.relational.questions.lexicon import is_hangul, units
+from rag_pipeline.relational.questions.mentions import Namer, names_of_synonyms, phrases
 from rag_pipeline.relational.questions.named_values import FoundValue, find_values
 from rag_pipeline.relational.questions.pieces import (
     MAX_UNITS,
@@ -33,10 +34,12 @@ class CutQuestion:
 class QuestionReader:
     """Cuts questions about one schema; made once, since its words take long to gather."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, metrics: Sequence[Metric] = ()) -> None:
+        """`metrics`: numbers with names of one's own, which questions may use."""
         self.schema = schema
+        self.metrics = metrics
         self.namer = Namer(schema)
-        self._cutter = _cutter(schema)
+        self._cutter = _cutter(schema, metrics)
 
     def read(self, connection: Connection, question: str) -> CutQuestion | None:
         """Look a question up in the data and cut it; None where it is empty, or too long."""
@@ -48,7 +51,7 @@ class QuestionReader:
         return CutQuestion(self._cutter.cut(cleaned, parts, values), values)
 
 
-def _cutter(schema: Schema) -> Cutter:
+def _cutter(schema: Schema, metrics: Sequence[Metric]) -> Cutter:
     present = {word for table in schema.tables.values() for word in table.concepts}
     named = present | {
         word
@@ -57,6 +60,9 @@ def _cutter(schema: Schema) -> Cutter:
         for word in schema.lexicon.name_concepts(column.name)
     }
     own = _own_words(schema)
+    for metric in metrics:
+        forms = (metric.name, metric.name.replace("_", " "), *metric.words)
+        own |= {units(form): metric.name for form in forms}
     return Cutter(schema.lexicon, own, present, named | set(own.values()))
 
 
@@ -69,7 +75,7 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
         for name in names:
             for concept in schema.lexicon.name_concepts(name):
                 if concept not in known and len(concept) > 2:
-                    found[units(concept)] = concept
-    for key, forms in {**phrases(schema), **schema.lexicon.own_words}.items():
+                    found[units(concept) if is_hangul(concept) else (concept,)] = concept
+    for key, forms in {**phrases(schema), **names_of_synonyms(schema)}.items():
         found |= dict.fromkeys(map(units, forms), key)
     return found

@@ -59,7 +59,7 @@ from rag_pipeline.sync.documents.budget import Ledger
 from rag_pipeline.sync.sync_context import SyncContext
 from rag_pipeline.usage import Usage, estimate_usd
 
-RELATIONAL_VERSION = "3"
+RELATIONAL_VERSION = "4"
 """Raised with every change that may change chunks: stored rows are then stale."""
 PROGRESS_STAGE = "relational_rows"
 """What progress calls root rows that are done."""

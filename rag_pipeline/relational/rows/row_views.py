@@ -62,6 +62,10 @@ class View:
         return sum(len(g.rows) + sum(row.size for row in g.rows) for g in self.groups)
 
 
+KEY_WORDS = frozenset({"id", "key", "code", "no", "number"})
+"""Words of a foreign key's column that say nothing of its role."""
+
+
 class Viewer:
     """Turns records into views, in one language."""
 
@@ -77,6 +81,7 @@ class Viewer:
 
     def _view(self, record: Record, hidden: frozenset[str], repeated: frozenset[str]) -> View:
         table = self._schema.tables[record.table]
+        is_root = not hidden
         label = self.label(record)
         fields = [
             Field(self.name(name), text)
@@ -89,7 +94,8 @@ class Viewer:
         groups = [
             self._group(name, records, below)
             for name, records in record.children.items()
-            if records
+            # Only the root says that there are none, else every row below would repeat it.
+            if records or is_root
         ]
         amount = self._amounts.get(table.name)
         if amount is not None and (total := amount.of(record.values)) is not None:
@@ -125,14 +131,23 @@ class Viewer:
 
     def _named(self, record: Record) -> list[Field]:
         return [
-            Field(self.name(named.table), self._called(named))
-            for named in record.references.values()
+            Field(self._role(key, named), self._called(named))
+            for key, named in record.references.items()
         ]
+
+    def _role(self, key: str, named: Record) -> str:
+        """Return what a named row is to this row (`referred by`), or its table's name."""
+        lexicon = self._schema.lexicon
+        words = [word for word in lexicon.shown(key, "en").split() if word not in KEY_WORDS]
+        concepts = set(lexicon.name_concepts(" ".join(words))) if words else set()
+        if concepts <= {*self._schema.tables[named.table].concepts}:
+            return self.name(named.table)
+        return self.name("_".join(words))
 
     def _called(self, record: Record) -> str:
         above = "; ".join(
-            f"{self.name(named.table)} {self._called(named)}"
-            for named in record.references.values()
+            f"{self._role(key, named)} {self._called(named)}"
+            for key, named in record.references.items()
         )
         label = self.label(record)
         return f"{label} ({above})" if above else label

@@ -34,6 +34,7 @@ def expand(
     """Return the results with `context`, which is None if a chunk has no section."""
     if how == "none" or not results:
         return list(results)
+    keys: list[tuple[str, int | None]]
     if how == "parent":
         keys = [(one.source_hash, one.parent_index) for one in results]
         parents = [key for key in dict.fromkeys(keys) if key[1] is not None]
@@ -54,5 +55,7 @@ def expand(
             chunk_indexes=[index for _, index in keys],
             distance=NEIGHBOURS,
         )
-    texts = {(row.source_hash, row.place): row.content for row in rows}
+    texts: dict[tuple[str, int | None], str] = {
+        (row.source_hash, row.place): row.content for row in rows
+    }
     return [replace(one, context=texts.get(key)) for one, key in zip(results, keys, strict=True)]

@@ -1,0 +1,1 @@
+"""Logical forms: what a question asks, its SQL, and a chat model that may write one."""

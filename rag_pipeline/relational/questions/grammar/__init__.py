@@ -1,0 +1,1 @@
+"""The grammar: tokens of a question to logical forms."""

@@ -1,0 +1,141 @@
+"""Comparisons with numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_pipeline.relational.questions.forms.constraints import Constraint
+from rag_pipeline.relational.questions.forms.logical_form import (
+    ColumnAt,
+    Compare,
+    Comparison,
+)
+from rag_pipeline.relational.questions.grammar.condition_state import ConditionState
+from rag_pipeline.relational.questions.mentions import Place
+from rag_pipeline.relational.questions.question_tokens import Token
+from rag_pipeline.relational.schema.ways import NotComputableError
+
+_SIGNS: dict[str, Comparison] = {
+    "more": ">",
+    "less": "<",
+    "at_least": ">=",
+    "at_most": "<=",
+    "only": "=",
+}
+_MONEY = ("price", "total", "amount", "cost")
+_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
+
+
+class NumberConditions(ConditionState):
+    """Comparisons with numbers: more than 5, at least two albums, longer than 5 minutes."""
+
+    def _take_numbers(self) -> None:
+        for token in [t for t in self.tokens if t.kind == "number" and not t.used]:
+            if not token.used:
+                self._take_number(token)
+
+    def _take_number(self, token: Token) -> None:
+        before, behind = self._beside(token, -1), self._beside(token, 1)
+        unit: Token | None = None
+        units = (*_SECONDS, "money", "counter")
+        if behind is not None and behind.name in units and not behind.used:
+            unit = behind
+            behind = self._beside(unit, 1)
+        for sign in (before, behind):
+            if sign is None or sign.kind != "operator" or sign.used:
+                continue
+            if sign.is_korean != (sign is behind):
+                continue
+            if "." in sign.name and sign.name.endswith((".more", ".less")):
+                name, degree = sign.name.split(".")
+                places = self.vocabulary.by_last_word(self.vocabulary.adjective_concepts(name))
+                sign.used = token.used = True
+                return self._compare(places, ">" if degree == "more" else "<", token, unit, None)
+            if sign.name in _SIGNS:
+                sign.used = token.used = True
+                thing = self._compared(token, sign, unit)
+                return self._compare_thing(thing, _SIGNS[sign.name], token, unit)
+            if sign.name == "between":
+                return self._between(sign, token)
+        if before is not None and before.mention is not None and not before.used:
+            places = self._numbers(before) or self.vocabulary.stand_in(before)
+            if places and not before.is_korean:
+                before.used = token.used = True
+                return self._compare(places, "=", token, unit, before)
+        return None
+
+    def _between(self, sign: Token, low: Token) -> None:
+        joint, high = self._beside(low, 1), self._beside(low, 2)
+        if joint is None or high is None or joint.name != "and" or high.kind != "number":
+            raise NotComputableError(f"it is not clear what “{sign.text}” bounds")
+        sign.used = joint.used = low.used = high.used = True
+        thing = self._compared(low, sign, None)
+        self._compare_thing(thing, ">=", low, None)
+        if thing is not None:
+            thing.used = False
+        self._compare_thing(thing, "<=", high, None)
+
+    def _compared(self, token: Token, sign: Token, unit: Token | None) -> Token | None:
+        """Return what is compared: a table or column behind the number, or before the sign."""
+        behind = self._beside(unit or token, 1)
+        before = self._beside(sign if not sign.is_korean else token, -1)
+        for one in (behind, before) if not sign.is_korean else (before,):
+            if one is None or one.used:
+                continue
+            is_total = one.name in ("sum", "sum_amount") and bool(self.vocabulary.totals())
+            if one.mention is not None or is_total:
+                return one
+        return None
+
+    def _compare_thing(
+        self, thing: Token | None, sign: Comparison, token: Token, unit: Token | None
+    ) -> None:
+        vocabulary = self.vocabulary
+        if thing is None and unit is not None and unit.name in _SECONDS:
+            places = vocabulary.by_last_word(vocabulary.adjective_concepts("long"))
+            return self._compare(places, sign, token, unit, None)
+        if thing is None and unit is not None and unit.name == "money":
+            places = [p for p in vocabulary.by_last_word(_MONEY) if p[0] == self._base]
+            return self._compare(places[:1] if len(places) == 1 else [], sign, token, unit, None)
+        if thing is None:
+            raise NotComputableError(f"it is not clear what “{token.text}” is compared with")
+        if thing.name in ("sum", "sum_amount"):
+            places = [(one.table, one.expression.name) for one in vocabulary.totals()]  # type: ignore[union-attr]
+            thing.used = True
+            return self._compare(places, sign, token, unit, thing)
+        if places := self._numbers(thing) or vocabulary.stand_in(thing):
+            thing.used = True
+            return self._compare(places, sign, token, unit, thing)
+        table = vocabulary.table_of(thing)
+        if table is None or table == self._base or token.number != int(token.number):
+            raise NotComputableError(f"it is not clear what “{token.text}” is compared with")
+        way = self._anchors[id(thing)]
+        if len(way) != 1 or way[0].forward:
+            raise NotComputableError(f"“{thing.text}” cannot be counted for {self._base}")
+        thing.used = True
+        if unit is not None:
+            unit.used = True
+        self._links.add(way[0].link)
+        self._found.append(Constraint(way, None, False, -1, (sign, int(token.number))))
+        return None
+
+    def _compare(
+        self,
+        places: Sequence[Place],
+        sign: Comparison,
+        token: Token,
+        unit: Token | None,
+        thing: Token | None,
+    ) -> None:
+        way, place = self._nearest(places, token)
+        number = token.number
+        if unit is not None:
+            unit.used = True
+            if unit.name in _SECONDS:
+                factor = self.vocabulary.seconds_factor(place)
+                if factor is None:
+                    raise NotComputableError(f"it is not known in which unit {place[1]} is")
+                number = number * _SECONDS[unit.name] * factor
+        if thing is not None and self._is_negated(thing):
+            raise NotComputableError("a negated comparison is not clear")
+        self._add(way, lambda path: Compare(ColumnAt(path, *place), sign, number))

@@ -1,0 +1,121 @@
+"""The grammar: tokens of a question to a logical form, one reading at a time.
+
+A question has a measure, of which there are few kinds, perhaps a group and an order, and
+conditions. English puts what belongs to a word behind it, Korean before it; the rest is the same.
+Whatever can be taken in two ways is a choice, and every token must be used.
+"""
+
+from __future__ import annotations
+
+from rag_pipeline.relational.questions.forms.logical_form import (
+    ColumnAt,
+    Form,
+    Measure,
+)
+from rag_pipeline.relational.questions.grammar.grammar_amounts import Totals
+from rag_pipeline.relational.questions.grammar.grammar_counts import Counting
+from rag_pipeline.relational.questions.grammar.grammar_state import (
+    AGGREGATES,
+)
+from rag_pipeline.relational.questions.question_tokens import Token
+from rag_pipeline.relational.schema.ways import NotComputableError
+
+
+class QuestionGrammar(Counting, Totals):
+    """Reads the tokens of one question, taking one choice at every fork."""
+
+    def form(self) -> Form:
+        """Return the logical form. Raises `NotComputableError`, naming what is not clear."""
+        self._check_single()
+        group = self._group()
+        order = self._superlative()
+        has_adjective = any(t.name.endswith((".highest", ".lowest")) for t in self.tokens)
+        asks_number = self._ops("count", *AGGREGATES, "share")
+        target = self._which() if order or has_adjective or not asks_number else None
+        if order is not None and order[0].name in ("max", "min") and target is None:
+            order[0].used, order = False, None
+        if order is not None and not (target or group):
+            raise NotComputableError(f"it is not clear whose extreme “{order[0].text}” is")
+        if target is not None and order is None and not has_adjective:
+            form = self._rows(target) if group is None else None
+        elif target is not None and group is not None:
+            raise NotComputableError("it groups by two things")
+        else:
+            form = None
+        form = form or self._adjective(target) or self._measure(order, target or group)
+        self._use_joints()
+        self._use("much", "which", "yet", "counter")
+        for token in self._ops("from", "to"):
+            token.used = not any(t.kind in ("number", "period") for t in self._beside(token))
+        unused = [token for token in self.tokens if not token.used]
+        if unused:
+            words = ", ".join(f"“{token.text}”" for token in unused)
+            raise NotComputableError(f"it is not clear what {words} means here")
+        return form
+
+    def _check_single(self) -> None:
+        if len(self._ops("avg", "share", "between")) > 1:
+            raise NotComputableError("it asks for two things at once")
+        counts = self._ops("count")
+        if len(counts) == 2 and counts[0].is_korean and counts[0].text.startswith("수"):
+            # 고객 수는 몇 명: the number and the question for it are one
+            counts[0].used = True
+            counts = counts[1:]
+        if len(counts) > 1:
+            raise NotComputableError("it asks for two things at once")
+        if counts and self._ops("much"):
+            raise NotComputableError("it asks for two numbers at once")
+
+    def _rows(self, target: Token) -> Form:
+        """Return the rows, or values of a column, that are asked for."""
+        vocabulary = self.vocabulary
+        table = vocabulary.table_of(target)
+        if table is not None:
+            names = vocabulary.schema.tables[table].label
+            columns = tuple(ColumnAt((), table, name) for name in names)
+        else:
+            named = self._tables()
+            places = vocabulary.columns(target)
+            place = self.choices.pick([p for p in places if p[0] in named] or list(places))
+            table, columns = place[0], (ColumnAt((), *place),)
+        filters = self.conditions.filters(table)
+        if not filters:
+            raise NotComputableError("it asks for all rows, and for no number")
+        return Form(table, Measure("list", columns=columns), filters)
+
+    def _adjective(self, target: Token | None) -> Form | None:
+        """Return the rows of the longest, most expensive …; None without such an adjective."""
+        found = [
+            t
+            for t in self.tokens
+            if t.kind == "operator" and t.name.endswith((".highest", ".lowest"))
+        ]
+        if not found:
+            return None
+        token = found[0]
+        name, degree = token.name.split(".")
+        thing = target or self._near(token, self._is_thing, before=False)
+        table = self.vocabulary.table_of(thing) if thing is not None else None
+        if thing is None or table is None or len(found) > 1:
+            raise NotComputableError(f"it is not clear what “{token.text}” belongs to")
+        token.used = thing.used = True
+        concepts = self.vocabulary.adjective_concepts(name)
+        columns = [p for p in self.vocabulary.by_last_word(concepts) if p[0] == table]
+        place = self.choices.pick(columns)
+        info = self.vocabulary.schema.tables[table]
+        shown = tuple(ColumnAt((), table, column) for column in info.label)
+        measure = Measure(
+            "list", ColumnAt((), *place), columns=shown, shows=self.vocabulary.shows_value(name)
+        )
+        self._use("which")
+        filters = self.conditions.filters(table)
+        return Form(table, measure, filters, descending=degree == "highest", limit=1)
+
+    def _measure(self, order: tuple[Token, bool, int | None] | None, group: Token | None) -> Form:
+        share = self._ops("share")
+        if share:
+            return self._share(share[0], group)
+        count = self._counted(order)
+        if count is not None:
+            return self._count_form(count, order, group)
+        return self._amount_form(order, group)

@@ -1,1 +1,0 @@
-"""Questions for numbers, read against a schema."""

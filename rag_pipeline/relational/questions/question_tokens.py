@@ -1,0 +1,176 @@
+"""The tokens of a question: operators, things of the schema, values, numbers and periods."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from rag_pipeline.relational.questions.lexicon import is_hangul
+from rag_pipeline.relational.questions.mentions import Mention, Namer
+from rag_pipeline.relational.questions.named_values import FoundValue
+from rag_pipeline.relational.questions.pieces import Piece
+from rag_pipeline.relational.schema.ways import NotComputableError
+
+TokenKind = Literal["operator", "mention", "value", "number", "period"]
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+_PLAIN = {word: word for word in ("year", "month", "quarter", "name")}
+_COMPARING = frozenset("more less at_least at_most minutes seconds hours money".split())
+_YEARS = range(1900, 2101)
+
+
+@dataclass(eq=False)
+class Token:
+    """A part of the question that means one thing; it must be used, or nothing is computed."""
+
+    kind: TokenKind
+    name: str
+    text: str
+    start: int
+    """First piece."""
+    end: int
+    mention: Mention | None = None
+    values: Sequence[FoundValue] = ()
+    number: Decimal = Decimal(0)
+    period: tuple[datetime.date, datetime.date] | None = None
+    """First day, and the first day after it."""
+    used: bool = field(default=False)
+    is_modifier: bool = False
+    """A table before another one that it belongs to: `product` in `product category`."""
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it is part of a comparison: a sign, an adjective, a unit."""
+        return self.kind == "operator" and (
+            self.name.endswith((".more", ".less")) or self.name in _COMPARING
+        )
+
+    @property
+    def is_korean(self) -> bool:
+        """Whether it is written in Korean, where what belongs to it stands before it."""
+        return is_hangul(self.text)
+
+
+def tokens_of(
+    pieces: Sequence[Piece], values: Mapping[tuple[int, int], Sequence[FoundValue]], namer: Namer
+) -> list[Token]:
+    """Return a question's tokens in order. Raises `NotComputableError` for an unknown word."""
+    unknown = [piece.text for piece in pieces if piece.kind == "unknown"]
+    if unknown:
+        words = ", ".join(f"“{word}”" for word in _joined(pieces))
+        raise NotComputableError(f"it has words that are not known here: {words}")
+    found: list[Token] = []
+    mentions = {mention.start: mention for mention in namer.mentions(pieces)}
+    index = 0
+    while index < len(pieces):
+        token = _period(pieces, index) or _plain(pieces, index, values, mentions)
+        if token is not None:
+            found.append(token)
+        index = token.end if token is not None else index + 1
+    return found
+
+
+def _joined(pieces: Sequence[Piece]) -> list[str]:
+    """Return unknown stretches; Korean syllables that stand together are one."""
+    found: list[str] = []
+    before = -2
+    for piece in pieces:
+        if piece.kind == "unknown":
+            if found and piece.start == before and is_hangul(piece.text):
+                found[-1] += piece.text
+            else:
+                found.append(piece.text)
+            before = piece.end
+    return found
+
+
+def _plain(  # noqa: PLR0911
+    pieces: Sequence[Piece],
+    index: int,
+    values: Mapping[tuple[int, int], Sequence[FoundValue]],
+    mentions: Mapping[int, Mention],
+) -> Token | None:
+    piece = pieces[index]
+    if piece.kind == "noun" and index in mentions:
+        mention = mentions[index]
+        is_named = bool(mention.table or mention.columns)
+        has_period = any(_period(pieces, at) for at in range(len(pieces)))
+        if not is_named and (piece.start, piece.end) in values and not has_period:
+            found = values[piece.start, piece.end]
+            return Token("value", piece.text, piece.text, index, index + 1, values=found)
+        text = " ".join(one.text for one in pieces[mention.start : mention.end])
+        return Token("mention", mention.text, text, index, mention.end, mention=mention)
+    if piece.kind == "value":
+        found = values[piece.start, piece.end]
+        return Token("value", piece.text, piece.text, index, index + 1, values=found)
+    if piece.kind == "number":
+        number = Decimal(piece.value.replace(",", ""))
+        return Token("number", piece.value, piece.text, index, index + 1, number=number)
+    plain = _PLAIN.get(piece.text.lower().rstrip("s"))
+    if piece.kind == "operator" and plain is not None:
+        # `year` has the stem of `yearly`, `name` that of `named`: here it is the noun.
+        mention = Mention((plain,), index, index + 1)
+        return Token("mention", plain, piece.text, index, index + 1, mention=mention)
+    if piece.kind == "particle" and piece.text in ("와", "과"):
+        return Token("operator", "and", piece.text, index, index + 1)
+    if piece.kind == "operator":
+        return Token("operator", piece.value, piece.text, index, index + 1)
+    return None
+
+
+def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR0911
+    """Return the year, month or day that is written here."""
+
+    def number(at: int) -> int | None:
+        is_there = at < len(pieces) and pieces[at].kind == "number"
+        return int(pieces[at].value) if is_there and pieces[at].value.isdigit() else None
+
+    def operator(at: int) -> str:
+        is_there = at < len(pieces) and pieces[at].kind == "operator"
+        return pieces[at].value if is_there else ""
+
+    def made(end: int, year: int | None, month: int = 0, day: int = 0) -> Token | None:
+        if year is None or year not in _YEARS:
+            return None
+        try:
+            first = datetime.date(year, month or 1, day or 1)
+        except ValueError:
+            return None
+        if day:
+            after = first + datetime.timedelta(days=1)
+        elif month:
+            after = datetime.date(year + month // 12, month % 12 + 1, 1)
+        else:
+            after = datetime.date(year + 1, 1, 1)
+        text = " ".join(piece.text for piece in pieces[index:end])
+        return Token("period", text, text, index, end, period=(first, after))
+
+    if operator(index) in _MONTHS:
+        month = _MONTHS.index(operator(index)) + 1
+        day = number(index + 1)
+        if day is not None and (made_ := made(index + 3, number(index + 2), month, day)):
+            return made_
+        return made(index + 2, day, month)
+    year = number(index)
+    iso = pieces[index].value if pieces[index].kind == "number" else ""
+    if iso.count("-") == 2:
+        y, m, d = map(int, iso.split("-"))
+        return made(index + 1, y, m, d)
+    if year is None:
+        return None
+    if operator(index + 1) in _MONTHS:
+        month = _MONTHS.index(operator(index + 1)) + 1
+        return made(index + 3, number(index + 2), month, year)
+    if operator(index + 1) == "year_mark":
+        month_at, day_at = number(index + 2), number(index + 4)
+        if month_at and operator(index + 3) == "month_mark":
+            if day_at and operator(index + 5) == "day_mark":
+                return made(index + 6, year, month_at, day_at)
+            return made(index + 4, year, month_at)
+        return made(index + 2, year)
+    text = pieces[index].text
+    return made(index + 1, year) if len(text) == 4 and text.isdigit() else None
