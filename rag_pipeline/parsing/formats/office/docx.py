@@ -8,12 +8,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lxml import html
+from lxml import etree, html
 
+from rag_pipeline.errors import DamagedFileError
 from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.elements import BULLET, Element, Reading
 from rag_pipeline.parsing.formats.markup import add_link, read_markup
 from rag_pipeline.parsing.formats.office.office_extra import load_library
+from rag_pipeline.parsing.formats.office.package.mending import (
+    OfficePackage,
+    change_part,
+    diagram_texts,
+    read_package,
+)
+from rag_pipeline.parsing.formats.office.package.plain_reading import paragraph_texts, unstructured
+from rag_pipeline.parsing.formats.office.package.word_wrappers import FIGURE, plain_word
 from rag_pipeline.parsing.formats.office.unstructured_docx import paragraph_elements
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
@@ -29,18 +38,58 @@ MAX_LEVEL = 9
 def read_docx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     """Elements of a Word document: labels of lists as Word numbers them, pages as last laid out.
 
-    Running heads and feet are left out. Raises `DamagedFileError`, `UnsafeFileError` and
+    Running heads and feet are left out. A document that the libraries cannot take apart is read as
+    plain paragraphs, with a warning. Raises `DamagedFileError`, `UnsafeFileError` and
     `MissingLibraryError`.
     """
     with open_container(path, settings, document) as container:
-        title = core_title(container, document)
+        package = read_package(container, document)
+        title = core_title(package.parts.get("docProps/core.xml"), document)
+    main = _plain_parts(package)
     library = load_library("docx", document)
-    with library_errors(document):
-        found = paragraph_elements(_with_breaks(library.Document(str(path))), document)
-    reader = _Reader()
-    for element, paragraph in found:
-        reader.take(element, paragraph)
-    return Reading(reader.elements, title=title, page_count=reader.page)
+    try:
+        with library_errors(document):
+            found = paragraph_elements(_with_breaks(library.Document(package.file())), document)
+            reader = _Reader()
+            for element, paragraph in found:
+                reader.take(element, paragraph)
+    except DamagedFileError as error:
+        if (root := package.root(main)) is None:
+            raise
+        texts = paragraph_texts(root)
+        if not texts:
+            raise
+        elements = [Element(text) for text in texts]
+        return Reading(elements, title, warnings=[*package.warnings, unstructured(error)])
+    return Reading(reader.elements, title, reader.page, package.warnings)
+
+
+def _plain_parts(package: OfficePackage) -> str:
+    """Bring the main part and the notes into plain form; returns the main part's name."""
+    roots = package.relations.get("", {}).values()
+    main = next((name for name in roots if name.endswith("document.xml")), "word/document.xml")
+    notes: dict[tuple[str, str], etree._Element] = {}
+    relations = package.relations.get(main, {})
+
+    def diagrams(key: str) -> list[str]:
+        return diagram_texts(package, relations, key)
+
+    for place in relations.values():
+        kind = place.rpartition("/")[2].removesuffix(".xml")
+        if kind in ("footnotes", "endnotes") and (root := package.root(place)) is not None:
+            plain_word(root, None, lambda _: [])
+            for note in root:
+                key = note.get(f"{_WORD}id") or ""
+                if note.get(f"{_WORD}type") in (None, "normal"):
+                    notes[kind.removesuffix("s"), key] = note
+
+    def note_of(reference: etree._Element) -> list[etree._Element]:
+        kind = etree.QName(reference).localname.removesuffix("Reference")
+        note = notes.pop((kind, reference.get(f"{_WORD}id") or ""), None)
+        return note.findall(f"{_WORD}p") if note is not None else []
+
+    change_part(package, main, lambda root, _: plain_word(root, note_of, diagrams))
+    return main
 
 
 def _with_breaks(word: Any) -> io.BytesIO:
@@ -149,6 +198,9 @@ class _Reader:
             self._paragraph(found, kind, paragraph)
 
     def _paragraph(self, found: Any, kind: str, paragraph: Any) -> None:
+        if paragraph is not None and paragraph._p.get(FIGURE):
+            self._add(Element(found.text, kind="figure"))
+            return
         level = self.styles.level(paragraph)
         if level is None and kind == "Title":
             level = (found.metadata.category_depth or 0) + 1
