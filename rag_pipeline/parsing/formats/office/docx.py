@@ -11,6 +11,7 @@ from typing import Any
 from lxml import etree, html
 
 from rag_pipeline.errors import DamagedFileError
+from rag_pipeline.line_marks import BULLETS, starts_with_bullet
 from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.elements import BULLET, Element, Reading
 from rag_pipeline.parsing.formats.markup import add_link, read_markup
@@ -129,6 +130,15 @@ class _Styles:
         """Is the paragraph in a fixed-width font, or in a style for code?"""
         return self._style(paragraph.style)[1] or _is_monospace(paragraph)
 
+    def is_list(self, paragraph: Any) -> bool:
+        """Does the file say that the paragraph is an item, so that nothing in it is a bullet?"""
+        styles = [] if paragraph.style is None else list(_chain(paragraph.style))
+        own = paragraph.paragraph_format.element
+        return any(
+            one.find(f"{_WORD}pPr/{_WORD}numPr") is not None
+            for one in (own, *(style.element for style in styles))
+        ) or any((style.name or "").startswith("List") for style in styles)
+
     def _style(self, style: Any) -> tuple[int | None, bool]:
         """Return the outline level and fixed width of a style and those it derives from."""
         if style is None:
@@ -193,7 +203,7 @@ class _Reader:
         if kind == "Table":
             self._table(found)
         elif kind == "ListItem":
-            self._item(found)
+            self._item(found, paragraph)
         else:
             self._paragraph(found, kind, paragraph)
 
@@ -218,10 +228,19 @@ class _Reader:
         else:
             self._add(Element(text.rstrip(), kind="code"))
 
-    def _item(self, found: Any) -> None:
+    def _item(self, found: Any, paragraph: Any) -> None:
         text = _linked(found)
+        depth = (found.metadata.category_depth or 0) + 1
+        sign = _dropped_sign(found.text, paragraph.text.strip()) if paragraph is not None else ""
+        if sign and sign.strip() not in BULLETS:
+            # The library takes minus signs, stars and the like for bullets that someone typed.
+            label = len(found.text) - len(paragraph.text.strip()) + len(sign)
+            text = f"{text[:label]}{sign}{text[label:]}"
+            if not self.styles.is_list(paragraph):
+                self._add(Element(text, depth=depth if starts_with_bullet(text) else 0))
+                return
         marker = "" if _NUMBER.match(text) else BULLET
-        self._add(Element(marker + text, depth=(found.metadata.category_depth or 0) + 1))
+        self._add(Element(marker + text, depth=depth))
 
     def _table(self, found: Any) -> None:
         source = found.metadata.text_as_html
@@ -234,6 +253,18 @@ class _Reader:
     def _add(self, element: Element) -> None:
         element.page = self.page
         self.elements.append(element)
+
+
+def _dropped_sign(shown: str, written: str) -> str:
+    """Return the first characters of a paragraph that are missing in an item's text.
+
+    >>> _dropped_sign("2. 20 degrees", "- 20 degrees"), _dropped_sign("2. oil", "oil")
+    ('- ', '')
+    """
+    for at in range(min(4, len(written))):
+        if not written[at].isspace() and shown.endswith(written[at:]):
+            return written[:at]
+    return ""
 
 
 def _linked(found: Any) -> str:

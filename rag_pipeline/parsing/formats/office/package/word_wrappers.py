@@ -23,7 +23,9 @@ _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 FIGURE = "{urn:rag-pipeline}figure"
 """Attribute of paragraphs made here that hold what a picture shows."""
-_WRAPPERS = tuple(f"{W}{name}" for name in "ins moveTo smartTag customXml fldSimple dir bdo".split())
+_WRAPPERS = tuple(
+    f"{W}{name}" for name in "ins moveTo smartTag customXml fldSimple dir bdo".split()
+)
 _DELETED = tuple(f"{W}{name}" for name in "del moveFrom".split())
 _OFF = frozenset({"0", "false", "off"})
 Notes = Callable[[etree._Element], list[etree._Element]]
