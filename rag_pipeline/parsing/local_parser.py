@@ -159,10 +159,31 @@ def _markdown(path: Path, _: FileType, settings: ParsingSettings, name: str) -> 
 
 
 def _csv(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
-    from rag_pipeline.parsing.formats.plain_text import read_csv
+    from rag_pipeline.parsing.formats.data.csv_reader import read_csv
 
     del settings, name
     return read_csv(path.read_bytes())
+
+
+def _json(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.data.json_reader import read_json
+
+    del settings
+    return read_json(path.read_bytes(), name)
+
+
+def _xml(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.data.xml_reader import read_xml
+
+    del settings
+    return read_xml(path.read_bytes(), name)
+
+
+def _notebook(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.data.notebook_reader import read_notebook
+
+    del settings
+    return read_notebook(path.read_bytes(), name)
 
 
 def _code(path: Path, found: FileType, settings: ParsingSettings, name: str) -> Reading:
@@ -191,6 +212,9 @@ _READERS: dict[str, Reader] = {
     "email": _email,
     "markdown": _markdown,
     "csv": _csv,
+    "json": _json,
+    "xml": _xml,
+    "notebook": _notebook,
     "code": _code,
     "text": _text,
 }

@@ -7,11 +7,13 @@ properties, and hands on a paragraph at each `\\par`, `\\cell` or `\\row`.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_pipeline.errors import DamagedFileError
 from rag_pipeline.parsing.formats.elements import Element, Reading
+from rag_pipeline.parsing.formats.inline.symbol_fonts import is_symbol_font, symbol
 from rag_pipeline.parsing.formats.markup import add_link
 from rag_pipeline.parsing.formats.rtf.rtf_blocks import (
     RtfBlocks,
@@ -21,9 +23,12 @@ from rag_pipeline.parsing.formats.rtf.rtf_blocks import (
 )
 from rag_pipeline.parsing.formats.rtf.rtf_tables import RtfRow
 from rag_pipeline.parsing.formats.rtf.rtf_words import (
+    BOXES,
     CHARACTERS,
     CHARSETS,
+    MATH_BEFORE,
     NUMBERS,
+    READ_THOUGH_STARRED,
     RESETS,
     SKIPPED,
     SWITCHES,
@@ -34,6 +39,9 @@ from rag_pipeline.parsing.formats.rtf.rtf_words import (
 from rag_pipeline.text import one_line
 
 _HYPERLINK = re.compile(r'HYPERLINK\s+"?([^"\s]+)"?', re.IGNORECASE)
+_SYMBOL_FIELD = re.compile(
+    r'\s*SYMBOL\s+(0x[0-9a-f]+|\d+)(?:.*?\\\\?f\s+"?([^"\\]+)"?)?', re.IGNORECASE | re.DOTALL
+)
 _MONOSPACE = re.compile(r"courier|mono|consolas|menlo|typewriter", re.IGNORECASE)
 MAX_DEPTH = 1000
 
@@ -52,6 +60,18 @@ class _State:
     indent: int = 0
     in_table: bool = False
     hidden: bool = False
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """A paragraph that waits until a text box or note within it has ended."""
+
+    depth: int
+    parts: list[str]
+    plain: bool
+    label: str
+    cell_lines: list[str]
 
 
 def read_rtf(data: bytes, document: str) -> Reading:
@@ -69,7 +89,11 @@ def read_rtf(data: bytes, document: str) -> Reading:
         warnings.append("the file's end is missing; the text may be incomplete")
     blocks = reader.blocks
     return Reading(
-        blocks.elements, title=reader.title or None, page_count=blocks.page, warnings=warnings
+        blocks.elements,
+        title=reader.title or None,
+        page_count=blocks.page,
+        warnings=warnings,
+        furniture=reader.furniture,
     )
 
 
@@ -83,7 +107,12 @@ class _Reader:
         self.state = _State()
         self.stack: list[_State] = []
         self.starred = False
+        self.after_brace = False
         self.skip = 0
+        self.may_be_digit = False
+        """May a digit be the substitute of the character before it, as 2 of ²?"""
+        self.furniture: list[str] = []
+        self.flows: list[_Flow] = []
         self.encoding = "cp1252"
         self.pending = bytearray()
         self.parts: list[str] = []
@@ -107,6 +136,11 @@ class _Reader:
         return len(self.stack)
 
     def take(self, token: re.Match[bytes]) -> None:
+        """Take the next token."""
+        self._take(token)
+        self.after_brace = token["group"] == b"{"
+
+    def _take(self, token: re.Match[bytes]) -> None:
         if token["hex"] is not None:
             self._byte(int(token["hex"], 16))
             return
@@ -114,6 +148,8 @@ class _Reader:
             self._raw(token["text"])
             return
         self._flush_bytes()
+        if token["group"] is not None:
+            self.skip = 0  # what stands for a character beyond the code page ends with its group
         if token["group"] == b"{":
             if len(self.stack) >= MAX_DEPTH:
                 raise DamagedFileError("its groups are nested too deep", document=self.document)
@@ -123,7 +159,10 @@ class _Reader:
             self._close()
         elif token["symbol"] is not None:
             if token["symbol"] == b"*":
-                self.starred = True
+                # It means something right after a brace alone.
+                self.starred = self.after_brace
+            elif self.skip and token["symbol"] in SYMBOLS:
+                self.skip -= 1
             elif token["symbol"] in (b"\n", b"\r"):
                 self._paragraph()
             else:
@@ -136,8 +175,9 @@ class _Reader:
 
     def _raw(self, data: bytes) -> None:
         if self.skip:
-            taken = min(self.skip, len(data))
-            self.skip -= taken
+            # Programs that write no substitute at all must not lose a digit of a number.
+            taken = 0 if data[:1].isdigit() and not self.may_be_digit else min(self.skip, len(data))
+            self.skip = 0 if taken == 0 else self.skip - taken
             data = data[taken:]
         self.pending.extend(data)
 
@@ -149,13 +189,20 @@ class _Reader:
 
     def _flush_bytes(self) -> None:
         if self.pending:
-            encoding = self.fonts.get(self.state.font, ("", ""))[1] or self.encoding
-            self._text(bytes(self.pending).decode(encoding, "replace"))
+            font, encoding = self.fonts.get(self.state.font, ("", ""))
+            if is_symbol_font(font) and self.state.destination in ("", "listtext"):
+                text = "".join(symbol(byte, font) for byte in self.pending)
+            else:
+                text = bytes(self.pending).decode(encoding or self.encoding, "replace")
             self.pending.clear()
+            self._text(text)
 
     def _text(self, text: str) -> None:
         destination = self.state.destination
-        if not text or self.state.hidden:
+        if not text:
+            return
+        if self.state.hidden or self.state.deleted:
+            self.furniture.append(text)
             return
         if not destination:
             self.parts.append(text)
@@ -188,10 +235,14 @@ class _Reader:
                 CHARSETS.get(self.charset, "") if self.charset != 2 else "",
             )
             self.font_name, self.charset = "", 0
+        elif self.flows and len(self.stack) == self.flows[-1].depth:
+            self._end_flow()
         elif closing == "stylesheet" and self.style_name:
             self.styles[ended.style] = (self.style_name.strip().rstrip(";"), ended.outline)
             self.style_name = ""
         elif closing == "fldinst" and self.state.destination != "fldinst":
+            if sign := _SYMBOL_FIELD.match(self.instruction):
+                self._text(symbol(int(sign[1], 0), sign[2] or "Symbol"))
             match = _HYPERLINK.search(self.instruction)
             address = match[1] if match else ""
             self.fields.append((len(self.stack), address, len(self.parts)))
@@ -204,18 +255,31 @@ class _Reader:
     def _word(self, word: str, number: int | None) -> None:
         on = number != 0
         state = self.state
-        if self.starred and word not in ("listtext", "fldinst"):
+        if state.destination == "skipped" and word in BOXES and not self._in_copy():
+            self.state = replace(state, destination="")
+            self._begin_flow()
+            return
+        if self.starred and word not in READ_THOUGH_STARRED:
             self.state = replace(state, destination="skipped")
             self.starred = False
             return
         self.starred = False
         if state.destination == "skipped":
             return
-        if word in SKIPPED:
+        if word in ("shprslt", "pict"):
+            self.state = replace(state, destination="copy")
+        elif state.destination == "copy":
+            return
+        elif word in BOXES:
+            self.state = replace(state, destination="")
+            self._begin_flow()
+        elif word in MATH_BEFORE:
+            self._text(MATH_BEFORE[word])
+        elif word in SKIPPED:
             self.state = replace(state, destination="skipped")
-        elif word in ("fonttbl", "stylesheet", "listtext", "fldinst", "title", "info"):
-            if word == "listtext":
-                self.label = ""
+        elif word in ("fonttbl", "stylesheet", "listtext", "pntext", "fldinst", "title", "info"):
+            if word in ("listtext", "pntext"):
+                self.label, word = "", "listtext"
             self.state = replace(state, destination=word)
         elif state.destination == "info":
             self.state = replace(state, destination="skipped")
@@ -224,7 +288,10 @@ class _Reader:
         elif word == "uc":
             self.state = replace(state, unicode_skip=max(0, number or 0))
         elif word in CHARACTERS:
-            self._text(CHARACTERS[word])
+            if self.skip:
+                self.skip -= 1
+            else:
+                self._text(CHARACTERS[word])
         elif word == "ansicpg" and number:
             self.encoding = f"cp{number}" if is_codec(f"cp{number}") else "cp1252"
         elif word == "fcharset":
@@ -234,12 +301,15 @@ class _Reader:
 
     def _unicode(self, number: int) -> None:
         code = number + 65536 if number < 0 else number
+        if 0xF020 <= code <= 0xF0FF:
+            code = ord(symbol(code, self.fonts.get(self.state.font, ("", ""))[0]))
         if 0xD800 <= code <= 0xDFFF:
             # A surrogate pair comes as two words; they are joined when the text is whole.
             self._text(chr(code))
         elif code < 0x110000:
             self._text(chr(code))
         self.skip = self.state.unicode_skip
+        self.may_be_digit = any(one.isdigit() for one in unicodedata.normalize("NFKD", chr(code)))
 
     def _format(self, word: str, number: int | None, on: bool) -> None:
         changes: dict[str, Any] = dict(RESETS.get(word, {}))
@@ -263,7 +333,7 @@ class _Reader:
     # Tables
 
     def _table_word(self, word: str, number: int | None) -> None:
-        if word != "row":
+        if word not in ("row", "nestrow"):
             self.row.define(word, number)
             return
         if self.row.cells:
@@ -277,6 +347,29 @@ class _Reader:
             self.cell_lines.append(self._labelled(text))
         self.row.cells.append("\n".join(self.cell_lines))
         self.cell_lines = []
+
+    # Text boxes and notes
+
+    def _in_copy(self) -> bool:
+        """Is it within a picture of a shape for older programs?"""
+        return self.state.destination == "copy" or any(
+            state.destination == "copy" for state in self.stack
+        )
+
+    def _begin_flow(self) -> None:
+        """Set the paragraph aside until the box ends; its text goes before that paragraph."""
+        flow = _Flow(len(self.stack) - 1, self.parts, self.plain, self.label, self.cell_lines)
+        self.flows.append(flow)
+        self.parts, self.plain, self.label, self.cell_lines = [], False, "", []
+        self.state = replace(self.state, in_table=False, style=0, outline=None, level=0)
+
+    def _end_flow(self) -> None:
+        flow = self.flows.pop()
+        text = self._take_text()
+        if text.strip():
+            self.blocks.add_text(self._labelled(text), bold=False)
+        self.parts, self.plain, self.label = flow.parts, flow.plain, flow.label
+        self.cell_lines = flow.cell_lines
 
     # Paragraphs
 
@@ -298,6 +391,10 @@ class _Reader:
         if self.state.in_table:
             if text.strip():
                 self.cell_lines.append(self._labelled(text))
+            return
+        if self.flows:
+            if text.strip():
+                self.blocks.add_text(self._labelled(text), bold)
             return
         self.blocks.end_table()
         label, self.label = self.label.strip(), ""
