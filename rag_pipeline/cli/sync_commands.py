@@ -176,6 +176,7 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
     from rag_pipeline.store.embeddings import active_space, lacking_vectors
     from rag_pipeline.store.source_tables import list_roots
     from rag_pipeline.store.statistics import count_everything
+    from rag_pipeline.sync.sources.listing import not_taken
     from rag_pipeline.sync.sources.refresh import current_plan
 
     with open_readers(principals) as (settings, database):
@@ -190,9 +191,12 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
         quarantined = [state.source_hash for state in plan.failed]
         found = {"counts": counts, "stale": len(plan.stale), "quarantined": quarantined}
         found["chunks_without_vector"] = lacking
+        found["not_taken"] = not_taken(roots)
         console.print_json({**found, "documents": documents, "folders": roots})
         return
     console.print_status(counts, plan, documents, roots)
+    for note in not_taken(roots):
+        console.out.print(f"[yellow]note[/] {console.safe_line(note)}")
     if space and lacking:
         console.out.print(
             f"[yellow]{lacking} chunks are found by words alone[/]: the space "

@@ -18,6 +18,7 @@ from rag_pipeline.parsing.file_limits import check_size
 from rag_pipeline.parsing.file_type import FileType, file_type
 from rag_pipeline.parsing.formats.elements import Reading, blocks_of
 from rag_pipeline.parsing.pdf.pdf_parser import parse_pdf
+from rag_pipeline.parsing.witness.losses import Losses, find_losses
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import clean_text, one_line
 
@@ -51,10 +52,33 @@ def parse_file(
     if found.format == "pdf":
         parsed = parse_pdf(path, settings, document=name)
     else:
-        parsed = _parsed(_reading(path, found, settings, name), name)
+        reading = _reading(path, found, settings, name)
+        parsed = _parsed(reading, name)
+        if (warning := losses_of(path, found.format, reading, parsed).warning) is not None:
+            parsed = replace(parsed, warnings=[*parsed.warnings, warning])
     if found.mismatch is None:
         return parsed
     return replace(parsed, warnings=[found.mismatch, *parsed.warnings])
+
+
+def audit_file(path: Path, settings: ParsingSettings) -> Losses:
+    """Return the words of a file that a second reading finds and the blocks do not hold.
+
+    Raises what `parse_file` raises, and `UnsupportedFileError` for PDF, which has no second reading
+    here.
+    """
+    path = Path(path)
+    found = _checked_type(path, settings, path.name)
+    if found.format == "pdf":
+        raise UnsupportedFileError("a PDF has no second reading", document=path.name)
+    reading = _reading(path, found, settings, path.name)
+    return losses_of(path, found.format, reading, _parsed(reading, path.name))
+
+
+def losses_of(path: Path, kind: str, reading: Reading, parsed: ParsedDocument) -> Losses:
+    """Compare a second reading of the file with blocks, title, furniture and warnings."""
+    known = [*parsed.blocks["text"], parsed.title or "", *reading.furniture, *parsed.warnings]
+    return find_losses(path, kind, known)
 
 
 def _checked_type(path: Path, settings: ParsingSettings, name: str) -> FileType:

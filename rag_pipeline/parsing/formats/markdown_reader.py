@@ -25,17 +25,24 @@ def read_markdown(data: bytes, document: str) -> Reading:
     """Elements of a Markdown file; its title is that of the front matter, if there is one."""
     decoded = decode(data)
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
-    title = None
+    title, front_matter = None, ""
     if match := _FRONT_MATTER.match(text):
         found = _TITLE.search(match[1])
         title = found[2] if found else None
+        front_matter = match[1]
         text = text[match.end() :]
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(
         ["table", "strikethrough"]
     )
     reader = _Reader(document)
     reader.read(parser.parse(text))
-    return Reading(reader.elements, title=title, warnings=decoded.warnings)
+    comments = _COMMENT.findall(text)
+    return Reading(
+        reader.elements,
+        title=title,
+        warnings=decoded.warnings,
+        furniture=[front_matter, *comments],
+    )
 
 
 class _Reader:

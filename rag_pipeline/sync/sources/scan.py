@@ -15,7 +15,7 @@ from pathlib import Path
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import SecuritySettings, WebSettings
 from rag_pipeline.store.source_tables import SourceFile, SourceRoot
-from rag_pipeline.sync.sources.listing import Listing, list_local, list_remote
+from rag_pipeline.sync.sources.listing import Listing, left_out_note, list_local, list_remote
 from rag_pipeline.sync.sources.places import is_below, kind_of
 from rag_pipeline.sync.sources.spool import Spool, open_remote
 from rag_pipeline.sync.sources.web_pages import PageGoneError, fetch_page
@@ -75,6 +75,8 @@ def scan(
             result.problems.append(problem)
             continue
         result.roots.append(root.root)
+        if (note := left_out_note(root.root, listing)) is not None:
+            result.problems.append(note)
         for uri, problem in listing.problems:
             _note(result, uri, problem)
         for file in listing.files:
