@@ -13,6 +13,7 @@ from rag_pipeline.errors import DamagedFileError
 from rag_pipeline.parsing.formats.decoding import Decoded, decode
 from rag_pipeline.parsing.formats.elements import Element, Reading
 from rag_pipeline.parsing.formats.markup import decode_html, parse_html, read_markup
+from rag_pipeline.parsing.formats.markup_nodes import hidden_texts
 from rag_pipeline.parsing.formats.plain_text import text_elements
 from rag_pipeline.text import one_line
 
@@ -78,6 +79,7 @@ def _take(
             continue
         root, missing = parse_html(decoded.text, document)
         reading.warnings.extend(missing)
+        reading.furniture.extend(hidden_texts(root))
         # The subject stands above all headings of the body.
         for element in read_markup(root):
             if element.level is not None and subject:

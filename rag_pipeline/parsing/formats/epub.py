@@ -17,6 +17,7 @@ from rag_pipeline.parsing.formats.containers import (
 )
 from rag_pipeline.parsing.formats.elements import Reading
 from rag_pipeline.parsing.formats.markup import decode_html, parse_html, read_markup
+from rag_pipeline.parsing.formats.markup_nodes import hidden_texts
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
@@ -62,6 +63,7 @@ def read_epub(path: Path, settings: ParsingSettings, document: str) -> Reading:
                     continue
                 reading.warnings.extend(f"{chapter}: {fault}" for fault in faults)
                 reading.elements.extend(read_markup(root))
+                reading.furniture.extend(hidden_texts(root))
         if missing:
             reading.warnings.append(f"chapters missing in the file: {', '.join(missing[:10])}")
     return reading

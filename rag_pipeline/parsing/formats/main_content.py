@@ -9,7 +9,7 @@ from lxml import etree
 from rag_pipeline.parsing.formats.decoding import Decoded
 from rag_pipeline.parsing.formats.elements import Reading
 from rag_pipeline.parsing.formats.markup import decode_html, page_title, parse_html, read_markup
-from rag_pipeline.parsing.formats.markup_nodes import tag_of
+from rag_pipeline.parsing.formats.markup_nodes import hidden_texts, tag_of
 from rag_pipeline.settings import ParsingSettings
 
 MAIN_SHARE = 0.4
@@ -51,7 +51,7 @@ def read_html(data: bytes, settings: ParsingSettings, document: str) -> Reading:
     decoded: Decoded = decode_html(data)
     root, missing = parse_html(decoded.text, document)
     title = page_title(root)
-    furniture: list[str] = []
+    furniture = hidden_texts(root)
     content = main_content(root, furniture) if settings.main_content else root
     return Reading(
         read_markup(content),

@@ -39,6 +39,15 @@ def is_hidden(node: etree._Element) -> bool:
     )
 
 
+def hidden_texts(root: etree._Element) -> list[str]:
+    """Texts that a page holds and does not show."""
+    return [" ".join(node.itertext(with_tail=False)) for node in root.iter() if _hides(node)]
+
+
+def _hides(node: etree._Element) -> bool:
+    return isinstance(node.tag, str) and is_hidden(node)
+
+
 def integer(text: str | None, default: int) -> int:
     """The number that an attribute states, or the default."""
     try:

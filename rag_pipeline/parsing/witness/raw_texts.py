@@ -39,7 +39,8 @@ _RTF_LEFT_OUT = (
     "|mctrlPr|revtbl|xe|tc|template|userprops|private|panose|falt|do"
 )
 _RTF_GROUP = re.compile(
-    rf"\{{(?:\\\*)?\s*\\(?:{_RTF_LEFT_OUT})\b(?:[^{{}}\\]|\\.|\{{[^{{}}]*\}})*\}}", re.DOTALL
+    rf"\{{\s*(?:\\\*\\(?!shpinst|moMath)\w+|(?:\\\*)?\\(?:{_RTF_LEFT_OUT})\b)(?:[^{{}}\\]|\\.|\{{[^{{}}]*\}})*\}}",
+    re.DOTALL,
 )
 _RTF_TOKEN = re.compile(
     r"\\u(-?\d+) ?(?:\\'[0-9a-fA-F]{2}|\?)?|\\'([0-9a-fA-F]{2})|\\([a-zA-Z]+)-?\d* ?|\\(.)"
@@ -98,7 +99,7 @@ def _paragraph_parts(paragraph: etree._Element, left_out: set[etree._Element]) -
         if not isinstance(node.tag, str) or node in left_out:
             continue
         name = etree.QName(node).localname
-        if name not in ("t", "tab", "br", "cr", "noBreakHyphen"):
+        if name not in ("t", "tab", "br", "cr", "noBreakHyphen", "sym"):
             continue
         if next(node.iterancestors("{*}p"), None) is paragraph:
             yield (node.text or "") if name == "t" else " "
