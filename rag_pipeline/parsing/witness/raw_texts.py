@@ -102,7 +102,9 @@ def _paragraph_parts(paragraph: etree._Element, left_out: set[etree._Element]) -
         if name not in ("t", "tab", "br", "cr", "noBreakHyphen", "sym"):
             continue
         if next(node.iterancestors("{*}p"), None) is paragraph:
-            yield (node.text or "") if name == "t" else " "
+            hidden = name == "t" and node.getparent().find("{*}rPr/{*}vanish") is not None
+            text = (node.text or "") if name == "t" else " "
+            yield f" {text} " if hidden else text
 
 
 def _workbook(path: Path) -> Iterator[str]:
