@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 from lxml import etree
@@ -49,27 +50,15 @@ def read_odt(path: Path, settings: ParsingSettings, document: str) -> Reading:
         names = set(container.namelist())
         content = parse_xml(read_member(container, "content.xml", document), document)
         styles = OdtStyles()
-        for name in ("styles.xml", "content.xml"):
-            if name in names:
-                try:
-                    styles.learn(
-                        content
-                        if name == "content.xml"
-                        else parse_xml(container.read(name), document)
-                    )
-                except DamagedFileError:
-                    warnings.append(f"the part {name} is damaged; headings may be missing")
         warnings: list[str] = []
+        if "styles.xml" in names:
+            try:
+                styles.learn(parse_xml(container.read("styles.xml"), document))
+            except DamagedFileError:
+                warnings.append("the part styles.xml is damaged; headings may be missing")
+        styles.learn(content)
         title = core_title(container.read("meta.xml") if "meta.xml" in names else None, document)
-        for name in names:
-            if name.startswith("Object") and name.endswith("/content.xml"):
-                try:
-                    inner = parse_xml(container.read(name), document)
-                except (DamagedFileError, *READ_ERRORS):
-                    warnings.append(f"the object {name} cannot be read")
-                    continue
-                if etree.QName(inner).localname == "math":
-                    styles.formulas[name.removesuffix("/content.xml")] = formula_text(inner)
+        warnings += _learn_formulas(container, styles, document)
     reader = _Reader(styles)
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
     if body is not None:
@@ -86,6 +75,22 @@ def read_odt(path: Path, settings: ParsingSettings, document: str) -> Reading:
         warnings=warnings,
         furniture=deleted,
     )
+
+
+def _learn_formulas(container: zipfile.ZipFile, styles: OdtStyles, document: str) -> list[str]:
+    """Read the formulas that lie in parts of their own; returns what cannot be read."""
+    warnings = []
+    for name in container.namelist():
+        if not (name.startswith("Object") and name.endswith("/content.xml")):
+            continue
+        try:
+            inner = parse_xml(container.read(name), document)
+        except (DamagedFileError, *READ_ERRORS):
+            warnings.append(f"the object {name} cannot be read")
+            continue
+        if etree.QName(inner).localname == "math":
+            styles.formulas[name.removesuffix("/content.xml")] = formula_text(inner)
+    return warnings
 
 
 class _Reader:

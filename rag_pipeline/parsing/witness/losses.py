@@ -58,13 +58,15 @@ def find_losses(path: Path, kind: str, known: Iterable[str]) -> Losses:
         raw = [_ESCAPE.sub(" ", text) for text in raw]
     known = list(known)
     there = words(raw)
-    lost = there - words(known)
+    have = words(known)
+    lost = there - have
     if lost:
         # Where the two cut words differently, a whole text is there but for its spaces.
         whole = "".join(map(_letters, known))
         for text in raw:
             found = words([text])
-            if lost.keys() & found.keys() and _letters(text) in whole:
+            cut = any(word in lost and word not in have for word in found)
+            if cut and _letters(text) in whole:
                 lost -= found
     return Losses(there.total(), lost)
 

@@ -31,6 +31,7 @@ _INLINE = re.compile(
     r"|strike|strong|sub|sup|time|tt|u|var|wbr|m[a-z]{1,10})\b[^>]*>",
     re.IGNORECASE,
 )
+_JSON_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
 _TAG = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>""")
 _RTF_LEFT_OUT = (
     "fonttbl|colortbl|stylesheet|info|listtable|listoverridetable|pict|object|header[lrf]?"
@@ -276,6 +277,13 @@ def _plain(path: Path) -> Iterator[str]:
     yield decode(path.read_bytes()).text
 
 
+def _json(path: Path) -> Iterator[str]:
+    """All values, and each key once: the records of a table repeat them."""
+    text = decode(path.read_bytes()).text
+    yield _JSON_KEY.sub(" ", text)
+    yield from dict.fromkeys(_JSON_KEY.findall(text))
+
+
 def _notebook(path: Path) -> Iterator[str]:
     try:
         notebook = json.loads(decode(path.read_bytes()).text)
@@ -315,7 +323,7 @@ _READERS: dict[str, Callable[[Path], Iterator[str]]] = {
     "csv": _plain,
     "text": _plain,
     "code": _plain,
-    "json": _plain,
+    "json": _json,
     "xml": _xml_file,
     "notebook": _notebook,
 }

@@ -74,11 +74,7 @@ def scan(
         if (problem := _distrust(root, listing, known)) is not None:
             result.problems.append(problem)
             continue
-        result.roots.append(root.root)
-        if (note := left_out_note(root.root, listing)) is not None:
-            result.problems.append(note)
-        for uri, problem in listing.problems:
-            _note(result, uri, problem)
+        _take_notes(result, root.root, listing)
         for file in listing.files:
             if file.uri in found:
                 continue
@@ -98,6 +94,14 @@ def scan(
                 _note(result, file.uri, reason)
                 del found[file.uri]
     return replace(result, files=list(found.values()), hashed=hashed)
+
+
+def _take_notes(result: Scan, root: str, listing: Listing) -> None:
+    result.roots.append(root)
+    if (note := left_out_note(root, listing)) is not None:
+        result.problems.append(note)
+    for uri, problem in listing.problems:
+        _note(result, uri, problem)
 
 
 def with_readers(found: Scan, security: SecuritySettings) -> Scan:

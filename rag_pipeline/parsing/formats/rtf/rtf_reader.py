@@ -26,6 +26,7 @@ from rag_pipeline.parsing.formats.rtf.rtf_words import (
     BOXES,
     CHARACTERS,
     CHARSETS,
+    DESTINATIONS,
     MATH_BEFORE,
     NUMBERS,
     READ_THOUGH_STARRED,
@@ -253,7 +254,6 @@ class _Reader:
                 self.parts[start:] = [add_link("".join(self.parts[start:]), address)]
 
     def _word(self, word: str, number: int | None) -> None:
-        on = number != 0
         state = self.state
         if state.destination == "skipped" and word in BOXES and not self._in_copy():
             self.state = replace(state, destination="")
@@ -266,27 +266,34 @@ class _Reader:
         self.starred = False
         if state.destination == "skipped":
             return
-        if word in ("shprslt", "pict"):
-            self.state = replace(state, destination="copy")
-        elif state.destination == "copy":
+        if state.destination == "copy":
             return
-        elif word in BOXES:
-            self.state = replace(state, destination="")
+        if not self._destination(word):
+            self._character_word(word, number)
+
+    def _destination(self, word: str) -> bool:
+        """Take a word that says what its group holds; False for other words."""
+        if word in BOXES:
+            self.state = replace(self.state, destination="")
             self._begin_flow()
-        elif word in MATH_BEFORE:
-            self._text(MATH_BEFORE[word])
-        elif word in SKIPPED:
-            self.state = replace(state, destination="skipped")
-        elif word in ("fonttbl", "stylesheet", "listtext", "pntext", "fldinst", "title", "info"):
+        elif word in DESTINATIONS:
             if word in ("listtext", "pntext"):
-                self.label, word = "", "listtext"
-            self.state = replace(state, destination=word)
-        elif state.destination == "info":
-            self.state = replace(state, destination="skipped")
+                self.label = ""
+            self.state = replace(self.state, destination=DESTINATIONS[word])
+        elif word in SKIPPED or self.state.destination == "info":
+            self.state = replace(self.state, destination="skipped")
+        else:
+            return False
+        return True
+
+    def _character_word(self, word: str, number: int | None) -> None:
+        """Take a word for characters and their code page, or hand it on."""
+        if word in MATH_BEFORE:
+            self._text(MATH_BEFORE[word])
         elif word == "u" and number is not None:
             self._unicode(number)
         elif word == "uc":
-            self.state = replace(state, unicode_skip=max(0, number or 0))
+            self.state = replace(self.state, unicode_skip=max(0, number or 0))
         elif word in CHARACTERS:
             if self.skip:
                 self.skip -= 1
@@ -297,7 +304,7 @@ class _Reader:
         elif word == "fcharset":
             self.charset = number or 0
         else:
-            self._format(word, number, on)
+            self._format(word, number, number != 0)
 
     def _unicode(self, number: int) -> None:
         code = number + 65536 if number < 0 else number

@@ -33,6 +33,13 @@ CHARACTERS = {
 }
 READ_THOUGH_STARRED = frozenset({"listtext", "pntext", "fldinst", "moMath", "moMathPara"})
 """Destinations that readers may skip, but that hold what people see."""
+DESTINATIONS = {
+    **{name: name for name in ("fonttbl", "stylesheet", "listtext", "fldinst", "title", "info")},
+    "pntext": "listtext",
+    "shprslt": "copy",
+    "pict": "copy",
+}
+"""What a group is for, by the word that begins it; `copy` shows a shape to older programs."""
 BOXES = frozenset({"shptxt", "dptxbxtext", "footnote"})
 """Destinations with paragraphs of their own: text boxes, and notes."""
 MATH_BEFORE = {"mden": "/", "msup": "^", "msub": "_"}
