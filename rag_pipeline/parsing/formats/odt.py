@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 from lxml import etree
 
 from rag_pipeline.errors import DamagedFileError
 from rag_pipeline.parsing.formats.containers import (
-    READ_ERRORS,
     core_title,
     open_container,
     parse_xml,
     read_member,
 )
 from rag_pipeline.parsing.formats.elements import Element, Reading, list_item, table
-from rag_pipeline.parsing.formats.inline.formulas import formula_text
 from rag_pipeline.parsing.formats.markup import add_link
-from rag_pipeline.parsing.formats.odt_styles import OdtStyles
+from rag_pipeline.parsing.formats.odt_styles import OdtStyles, inline_formula, learn_formulas
 from rag_pipeline.parsing.table_grid import Cells, Spans
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
@@ -58,7 +55,7 @@ def read_odt(path: Path, settings: ParsingSettings, document: str) -> Reading:
                 warnings.append("the part styles.xml is damaged; headings may be missing")
         styles.learn(content)
         title = core_title(container.read("meta.xml") if "meta.xml" in names else None, document)
-        warnings += _learn_formulas(container, styles, document)
+        warnings += learn_formulas(container, styles, document)
     reader = _Reader(styles)
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
     if body is not None:
@@ -75,22 +72,6 @@ def read_odt(path: Path, settings: ParsingSettings, document: str) -> Reading:
         warnings=warnings,
         furniture=deleted,
     )
-
-
-def _learn_formulas(container: zipfile.ZipFile, styles: OdtStyles, document: str) -> list[str]:
-    """Read the formulas that lie in parts of their own; returns what cannot be read."""
-    warnings = []
-    for name in container.namelist():
-        if not (name.startswith("Object") and name.endswith("/content.xml")):
-            continue
-        try:
-            inner = parse_xml(container.read(name), document)
-        except (DamagedFileError, *READ_ERRORS):
-            warnings.append(f"the object {name} cannot be read")
-            continue
-        if etree.QName(inner).localname == "math":
-            styles.formulas[name.removesuffix("/content.xml")] = formula_text(inner)
-    return warnings
 
 
 class _Reader:
@@ -190,7 +171,7 @@ class _Reader:
             self._table(table_node)
         for linked in frame.iterchildren(f"{_DRAW}object"):
             place = (linked.get(f"{_XLINK}href") or "").removeprefix("./")
-            if text := self.styles.formulas.get(place) or _inline_formula(linked):
+            if text := self.styles.formulas.get(place) or inline_formula(linked):
                 self._add(Element(text))
         for name in ("desc", "title"):
             found = frame.find(f"{_SVG}{name}")
@@ -290,11 +271,6 @@ class _Reader:
         element.page = self.page
         element.hanging = self.depth > 0 and not is_item
         self.elements.append(element)
-
-
-def _inline_formula(holder: etree._Element) -> str:
-    math = holder.find(".//{*}math")
-    return formula_text(math) if math is not None else ""
 
 
 def _collapsed(text: str | None) -> str:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 
 from lxml import etree
+
+from rag_pipeline.errors import DamagedFileError
+from rag_pipeline.parsing.formats.containers import READ_ERRORS, parse_xml
+from rag_pipeline.parsing.formats.inline.formulas import formula_text
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
@@ -75,3 +80,25 @@ class OdtStyles:
     def is_bold(self, name: str) -> bool:
         """Does the nearest style that says so make it bold?"""
         return next((self.bold[style] for style in self.chain(name) if style in self.bold), False)
+
+
+def learn_formulas(container: zipfile.ZipFile, styles: OdtStyles, document: str) -> list[str]:
+    """Read the formulas that lie in parts of their own; returns what cannot be read."""
+    warnings = []
+    for name in container.namelist():
+        if not (name.startswith("Object") and name.endswith("/content.xml")):
+            continue
+        try:
+            inner = parse_xml(container.read(name), document)
+        except (DamagedFileError, *READ_ERRORS):
+            warnings.append(f"the object {name} cannot be read")
+            continue
+        if etree.QName(inner).localname == "math":
+            styles.formulas[name.removesuffix("/content.xml")] = formula_text(inner)
+    return warnings
+
+
+def inline_formula(holder: etree._Element) -> str:
+    """The formula that an object holds itself; nothing where there is none."""
+    math = holder.find(".//{*}math")
+    return formula_text(math) if math is not None else ""

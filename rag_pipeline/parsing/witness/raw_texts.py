@@ -20,6 +20,7 @@ from typing import Any
 from lxml import etree
 
 from rag_pipeline.parsing.formats.decoding import decode
+from rag_pipeline.parsing.witness.raw_rtf import raw_rtf
 
 _SCRIPTS = re.compile(
     r"<(script|style|head|template|noscript|rp|rt|datalist|button|select)\b[^>]*>.*?</\1\s*>"
@@ -33,21 +34,6 @@ _INLINE = re.compile(
 )
 _JSON_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
 _TAG = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>""")
-_RTF_LEFT_OUT = (
-    "fonttbl|colortbl|stylesheet|info|listtable|listoverridetable|pict|object|header[lrf]?"
-    "|footer[lrf]?|fldinst|listtext|pntext|themedata|datastore|latentstyles|xmlnstbl|generator"
-    "|rsidtbl|annotation|atnid|atnauthor|atnref|bkmkstart|bkmkend|shprslt|sn|sv|fldtype|mmathPr"
-    "|mctrlPr|revtbl|xe|tc|template|userprops|private|panose|falt|do"
-)
-_RTF_GROUP = re.compile(
-    rf"\{{\s*(?:\\\*\\(?!shpinst|moMath)\w+|(?:\\\*)?\\(?:{_RTF_LEFT_OUT})\b)(?:[^{{}}\\]|\\.|\{{[^{{}}]*\}})*\}}",
-    re.DOTALL,
-)
-_RTF_TOKEN = re.compile(
-    r"\\u(-?\d+) ?(?:\\'[0-9a-fA-F]{2}|\?)?|\\'([0-9a-fA-F]{2})|\\([a-zA-Z]+)-?\d* ?|\\(.)"
-    r"|([{}])|[\r\n]+|([^\\{}\r\n]+)",
-    re.DOTALL,
-)
 _OFFICE_PARTS = re.compile(
     r"word/(?:document|footnotes|endnotes)\.xml|ppt/slides/[^/]+\.xml|word/document\d*\.xml"
     r"|(?:word|ppt)/diagrams/data\d*\.xml"
@@ -234,35 +220,6 @@ def _mail(path: Path) -> Iterator[str]:
             yield text
 
 
-def _rtf(path: Path) -> Iterator[str]:
-    """Text by one expression: groups that hold no text of the document are cut out first."""
-    text = path.read_bytes().decode("cp1252", "replace")
-    for _ in range(RTF_PASSES):
-        shorter = _RTF_GROUP.sub("", text)
-        if shorter == text:
-            break
-        text = shorter
-    parts: list[str] = []
-    for code, byte, word, symbol, _, plain in _RTF_TOKEN.findall(text):
-        if code:
-            value = int(code) % 65536
-            parts.append(chr(value) if not 0xD800 <= value <= 0xDFFF else "")
-        elif byte:
-            continue  # its meaning depends on the font
-        elif word:
-            parts.append(
-                " " if word in ("par", "cell", "row", "tab", "line", "sect", "page") else ""
-            )
-        elif symbol:
-            parts.append(symbol if symbol in "\\{}" else " " if symbol == "~" else "")
-        else:
-            parts.append(plain)
-    yield "".join(parts)
-
-
-RTF_PASSES = 50
-
-
 def _markdown(path: Path) -> Iterator[str]:
     text = re.sub(r"<!--.*?-->", " ", decode(path.read_bytes()).text, flags=re.DOTALL)
     text = re.sub(r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)", "]", text)
@@ -318,7 +275,7 @@ _READERS: dict[str, Callable[[Path], Iterator[str]]] = {
     "epub": _epub,
     "html": _html_file,
     "email": _mail,
-    "rtf": _rtf,
+    "rtf": raw_rtf,
     "markdown": _markdown,
     "csv": _plain,
     "text": _plain,

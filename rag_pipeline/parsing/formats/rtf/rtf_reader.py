@@ -7,13 +7,12 @@ properties, and hands on a paragraph at each `\\par`, `\\cell` or `\\row`.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_pipeline.errors import DamagedFileError
 from rag_pipeline.parsing.formats.elements import Element, Reading
-from rag_pipeline.parsing.formats.inline.symbol_fonts import is_symbol_font, symbol
+from rag_pipeline.parsing.formats.inline.symbol_fonts import symbol
 from rag_pipeline.parsing.formats.markup import add_link
 from rag_pipeline.parsing.formats.rtf.rtf_blocks import (
     RtfBlocks,
@@ -21,6 +20,7 @@ from rag_pipeline.parsing.formats.rtf.rtf_blocks import (
     heading_level,
     is_code_style,
 )
+from rag_pipeline.parsing.formats.rtf.rtf_characters import RtfCharacters, RtfState
 from rag_pipeline.parsing.formats.rtf.rtf_tables import RtfRow
 from rag_pipeline.parsing.formats.rtf.rtf_words import (
     BOXES,
@@ -43,25 +43,7 @@ _HYPERLINK = re.compile(r'HYPERLINK\s+"?([^"\s]+)"?', re.IGNORECASE)
 _SYMBOL_FIELD = re.compile(
     r'\s*SYMBOL\s+(0x[0-9a-f]+|\d+)(?:.*?\\\\?f\s+"?([^"\\]+)"?)?', re.IGNORECASE | re.DOTALL
 )
-_MONOSPACE = re.compile(r"courier|mono|consolas|menlo|typewriter", re.IGNORECASE)
 MAX_DEPTH = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What holds within a group."""
-
-    destination: str = ""
-    font: int = -1
-    bold: bool = False
-    unicode_skip: int = 1
-    style: int = 0
-    outline: int | None = None
-    level: int = 0
-    indent: int = 0
-    in_table: bool = False
-    hidden: bool = False
-    deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,36 +80,21 @@ def read_rtf(data: bytes, document: str) -> Reading:
     )
 
 
-class _Reader:
+class _Reader(RtfCharacters):
     """Follows the tokens and gathers paragraphs."""
 
     def __init__(self, document: str) -> None:
+        super().__init__()
         self.document = document
         self.blocks = RtfBlocks()
-        self.title = ""
-        self.state = _State()
-        self.stack: list[_State] = []
+        self.stack: list[RtfState] = []
         self.starred = False
         self.after_brace = False
-        self.skip = 0
-        self.may_be_digit = False
-        """May a digit be the substitute of the character before it, as 2 of ²?"""
-        self.furniture: list[str] = []
         self.flows: list[_Flow] = []
-        self.encoding = "cp1252"
-        self.pending = bytearray()
-        self.parts: list[str] = []
-        self.plain = False
-        self.monospace = True
-        self.label = ""
-        self.fonts: dict[int, tuple[str, str]] = {}
-        self.font_name = ""
         self.charset = 0
         self.styles: dict[int, tuple[str, int | None]] = {}
-        self.style_name = ""
         self.fields: list[tuple[int, str, int]] = []
         """(depth of the stack, address, place in `parts`) of open links."""
-        self.instruction = ""
         self.row = RtfRow()
         self.cell_lines: list[str] = []
 
@@ -171,56 +138,6 @@ class _Reader:
         elif token["word"] is not None:
             number = int(token["number"]) if token["number"] is not None else None
             self._word(token["word"].decode("ascii"), number)
-
-    # Characters
-
-    def _raw(self, data: bytes) -> None:
-        if self.skip:
-            # Programs that write no substitute at all must not lose a digit of a number.
-            taken = 0 if data[:1].isdigit() and not self.may_be_digit else min(self.skip, len(data))
-            self.skip = 0 if taken == 0 else self.skip - taken
-            data = data[taken:]
-        self.pending.extend(data)
-
-    def _byte(self, value: int) -> None:
-        if self.skip:
-            self.skip -= 1
-        else:
-            self.pending.append(value)
-
-    def _flush_bytes(self) -> None:
-        if self.pending:
-            font, encoding = self.fonts.get(self.state.font, ("", ""))
-            if is_symbol_font(font) and self.state.destination in ("", "listtext"):
-                text = "".join(symbol(byte, font) for byte in self.pending)
-            else:
-                text = bytes(self.pending).decode(encoding or self.encoding, "replace")
-            self.pending.clear()
-            self._text(text)
-
-    def _text(self, text: str) -> None:
-        destination = self.state.destination
-        if not text:
-            return
-        if self.state.hidden or self.state.deleted:
-            self.furniture.append(text)
-            return
-        if not destination:
-            self.parts.append(text)
-            if text.strip():
-                self.plain |= not self.state.bold
-                font = self.fonts.get(self.state.font, ("", ""))[0]
-                self.monospace &= bool(_MONOSPACE.search(font))
-        elif destination == "listtext":
-            self.label += text
-        elif destination == "fonttbl":
-            self.font_name += text
-        elif destination == "stylesheet":
-            self.style_name += text
-        elif destination == "fldinst":
-            self.instruction += text
-        elif destination == "title":
-            self.title += text
 
     # Groups and control words
 
@@ -305,18 +222,6 @@ class _Reader:
             self.charset = number or 0
         else:
             self._format(word, number, number != 0)
-
-    def _unicode(self, number: int) -> None:
-        code = number + 65536 if number < 0 else number
-        if 0xF020 <= code <= 0xF0FF:
-            code = ord(symbol(code, self.fonts.get(self.state.font, ("", ""))[0]))
-        if 0xD800 <= code <= 0xDFFF:
-            # A surrogate pair comes as two words; they are joined when the text is whole.
-            self._text(chr(code))
-        elif code < 0x110000:
-            self._text(chr(code))
-        self.skip = self.state.unicode_skip
-        self.may_be_digit = any(one.isdigit() for one in unicodedata.normalize("NFKD", chr(code)))
 
     def _format(self, word: str, number: int | None, on: bool) -> None:
         changes: dict[str, Any] = dict(RESETS.get(word, {}))
