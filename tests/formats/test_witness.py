@@ -38,7 +38,9 @@ def test_the_samples_lose_no_word(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_reader_that_loses_a_paragraph_is_noticed(name: str) -> None:
-    kept = sorted(texts(parse(FORMATS / name)), key=len)[:-1]
+    found = texts(parse(FORMATS / name))
+    # The headers of a mail are its longest text, and no part of its body.
+    kept = found[:2] if name.endswith(".eml") else sorted(found, key=len)[:-1]
     kind = file_type(FORMATS / name, name).format
     losses = find_losses(FORMATS / name, kind, kept)
     assert losses.share > LOSS_SHARE

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_pipeline.parsing.formats.inline.symbol_fonts import is_symbol_font, symbol
+from rag_pipeline.parsing.formats.rtf.rtf_blocks import RtfBlocks
 
 _MONOSPACE = re.compile(r"courier|mono|consolas|menlo|typewriter", re.IGNORECASE)
 
@@ -28,11 +29,28 @@ class RtfState:
     deleted: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """A paragraph that waits until a text box or note within it has ended."""
+
+    depth: int
+    parts: list[str]
+    plain: bool
+    label: str
+    cell_lines: list[str]
+
+
 class RtfCharacters:
     """Gathers the characters of a file by the destination that they are for."""
 
     def __init__(self) -> None:
         self.state = RtfState()
+        self.blocks = RtfBlocks()
+        self.stack: list[RtfState] = []
+        self.flows: list[_Flow] = []
+        self.cell_lines: list[str] = []
+        self.fields: list[tuple[int, str, int]] = []
+        """(depth of the stack, address, place in `parts`) of open links."""
         self.skip = 0
         self.may_be_digit = False
         """May a digit be the substitute of the character before it, as 2 of ²?"""
@@ -108,3 +126,37 @@ class RtfCharacters:
             self._text(chr(code))
         self.skip = self.state.unicode_skip
         self.may_be_digit = any(one.isdigit() for one in unicodedata.normalize("NFKD", chr(code)))
+
+    # Text boxes and notes
+
+    def _in_copy(self) -> bool:
+        """Is it within a picture of a shape for older programs?"""
+        return self.state.destination == "copy" or any(
+            state.destination == "copy" for state in self.stack
+        )
+
+    def _begin_flow(self) -> None:
+        """Set the paragraph aside until the box ends; its text goes before that paragraph."""
+        flow = _Flow(len(self.stack) - 1, self.parts, self.plain, self.label, self.cell_lines)
+        self.flows.append(flow)
+        self.parts, self.plain, self.label, self.cell_lines = [], False, "", []
+        self.state = replace(self.state, in_table=False, style=0, outline=None, level=0)
+
+    def _end_flow(self) -> None:
+        flow = self.flows.pop()
+        text = self._take_text()
+        if text.strip():
+            self.blocks.add_text(self._labelled(text), bold=False)
+        self.parts, self.plain, self.label = flow.parts, flow.plain, flow.label
+        self.cell_lines = flow.cell_lines
+
+    def _take_text(self) -> str:
+        self._flush_bytes()
+        text = "".join(self.parts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        self.parts = []
+        self.fields = [(depth, address, 0) for depth, address, _ in self.fields]
+        return text
+
+    def _labelled(self, text: str) -> str:
+        label, self.label = self.label.strip(), ""
+        return f"{label} {text.strip()}" if label else text

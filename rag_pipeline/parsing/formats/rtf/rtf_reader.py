@@ -7,7 +7,7 @@ properties, and hands on a paragraph at each `\\par`, `\\cell` or `\\row`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rag_pipeline.errors import DamagedFileError
@@ -15,12 +15,11 @@ from rag_pipeline.parsing.formats.elements import Element, Reading
 from rag_pipeline.parsing.formats.inline.symbol_fonts import symbol
 from rag_pipeline.parsing.formats.markup import add_link
 from rag_pipeline.parsing.formats.rtf.rtf_blocks import (
-    RtfBlocks,
     has_typed_marker,
     heading_level,
     is_code_style,
 )
-from rag_pipeline.parsing.formats.rtf.rtf_characters import RtfCharacters, RtfState
+from rag_pipeline.parsing.formats.rtf.rtf_characters import RtfCharacters
 from rag_pipeline.parsing.formats.rtf.rtf_tables import RtfRow
 from rag_pipeline.parsing.formats.rtf.rtf_words import (
     BOXES,
@@ -44,17 +43,6 @@ _SYMBOL_FIELD = re.compile(
     r'\s*SYMBOL\s+(0x[0-9a-f]+|\d+)(?:.*?\\\\?f\s+"?([^"\\]+)"?)?', re.IGNORECASE | re.DOTALL
 )
 MAX_DEPTH = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class _Flow:
-    """A paragraph that waits until a text box or note within it has ended."""
-
-    depth: int
-    parts: list[str]
-    plain: bool
-    label: str
-    cell_lines: list[str]
 
 
 def read_rtf(data: bytes, document: str) -> Reading:
@@ -86,17 +74,11 @@ class _Reader(RtfCharacters):
     def __init__(self, document: str) -> None:
         super().__init__()
         self.document = document
-        self.blocks = RtfBlocks()
-        self.stack: list[RtfState] = []
         self.starred = False
         self.after_brace = False
-        self.flows: list[_Flow] = []
         self.charset = 0
         self.styles: dict[int, tuple[str, int | None]] = {}
-        self.fields: list[tuple[int, str, int]] = []
-        """(depth of the stack, address, place in `parts`) of open links."""
         self.row = RtfRow()
-        self.cell_lines: list[str] = []
 
     @property
     def open_groups(self) -> int:
@@ -260,41 +242,7 @@ class _Reader(RtfCharacters):
         self.row.cells.append("\n".join(self.cell_lines))
         self.cell_lines = []
 
-    # Text boxes and notes
-
-    def _in_copy(self) -> bool:
-        """Is it within a picture of a shape for older programs?"""
-        return self.state.destination == "copy" or any(
-            state.destination == "copy" for state in self.stack
-        )
-
-    def _begin_flow(self) -> None:
-        """Set the paragraph aside until the box ends; its text goes before that paragraph."""
-        flow = _Flow(len(self.stack) - 1, self.parts, self.plain, self.label, self.cell_lines)
-        self.flows.append(flow)
-        self.parts, self.plain, self.label, self.cell_lines = [], False, "", []
-        self.state = replace(self.state, in_table=False, style=0, outline=None, level=0)
-
-    def _end_flow(self) -> None:
-        flow = self.flows.pop()
-        text = self._take_text()
-        if text.strip():
-            self.blocks.add_text(self._labelled(text), bold=False)
-        self.parts, self.plain, self.label = flow.parts, flow.plain, flow.label
-        self.cell_lines = flow.cell_lines
-
     # Paragraphs
-
-    def _take_text(self) -> str:
-        self._flush_bytes()
-        text = "".join(self.parts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        self.parts = []
-        self.fields = [(depth, address, 0) for depth, address, _ in self.fields]
-        return text
-
-    def _labelled(self, text: str) -> str:
-        label, self.label = self.label.strip(), ""
-        return f"{label} {text.strip()}" if label else text
 
     def _paragraph(self) -> None:
         bold, monospace = not self.plain, self.monospace
