@@ -68,7 +68,7 @@ WRAPPERS = (
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.lists(st.tuples(st.sampled_from(WRAPPERS), WORDS), max_size=4), min_size=1))
 def test_word_documents_lose_no_word_in_any_wrapper(
