@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from rag_pipeline.cli.application import EXIT_ERROR, JsonOption, app, open_database
-from rag_pipeline.console.terminal import out, print_json
+from rag_pipeline.console.terminal import out, print_json, safe
 from rag_pipeline.settings import Settings
 
+AuditOption = Annotated[
+    Path | None,
+    typer.Option(help="Read this file twice, and list the words that the first reading lost."),
+]
 database_app = typer.Typer(help="The embedded Postgres.", no_args_is_help=True)
 app.add_typer(database_app, name="db")
 
 
 @app.command()
-def doctor(as_json: JsonOption = False) -> None:
+def doctor(as_json: JsonOption = False, audit: AuditOption = None) -> None:
     """Check everything that syncs and searches need, and say how to fix each fault.
 
     Example: rag doctor
     """
+    if audit is not None:
+        _audit(audit, as_json)
+        return
     from rag_pipeline.console.diagnosis import diagnose, print_checks
 
     settings = Settings.load()
@@ -31,6 +40,19 @@ def doctor(as_json: JsonOption = False) -> None:
         print_checks(checks)
     if not all(check.passed for check in checks):
         raise typer.Exit(EXIT_ERROR)
+
+
+def _audit(file: Path, as_json: bool) -> None:
+    """Print which words of a file its reader loses."""
+    from rag_pipeline.parsing.local_parser import audit_file
+
+    losses = audit_file(file, Settings.load().parsing)
+    if as_json:
+        print_json({"words": losses.words, "share_lost": losses.share, "lost": dict(losses.lost)})
+        return
+    out.print(f"{losses.words} words, {losses.lost.total()} lost ({losses.share:.2%})")
+    for word, count in losses.lost.most_common():
+        out.print(f"  {safe(word)}" + (f" ×{count}" if count > 1 else ""))
 
 
 @app.command()

@@ -15,7 +15,7 @@ from rag_pipeline.cli.application import (
     open_database,
     open_readers,
 )
-from rag_pipeline.console.terminal import err, out, print_json, safe
+from rag_pipeline.console.terminal import err, out, print_json, safe, safe_line
 from rag_pipeline.errors import RagError
 from rag_pipeline.settings import Settings
 
@@ -171,6 +171,7 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
     from rag_pipeline.store.embeddings import active_space, lacking_vectors
     from rag_pipeline.store.source_tables import list_roots
     from rag_pipeline.store.statistics import count_everything
+    from rag_pipeline.sync.sources.listing import not_taken
     from rag_pipeline.sync.sources.refresh import current_plan
 
     with open_readers(principals) as (settings, database):
@@ -185,9 +186,12 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
         quarantined = [state.source_hash for state in plan.failed]
         found = {"counts": counts, "stale": len(plan.stale), "quarantined": quarantined}
         found["chunks_without_vector"] = lacking
+        found["not_taken"] = not_taken(roots)
         print_json({**found, "documents": documents, "folders": roots})
         return
     print_status(counts, plan, documents, roots)
+    for note in not_taken(roots):
+        out.print(f"[yellow]note[/] {safe_line(note)}")
     if space and lacking:
         out.print(
             f"[yellow]{lacking} chunks are found by words only[/]: the active space "

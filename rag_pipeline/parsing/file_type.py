@@ -24,6 +24,9 @@ Format = Literal[
     "email",
     "markdown",
     "csv",
+    "json",
+    "xml",
+    "notebook",
     "code",
     "text",
     "unsupported",
@@ -43,6 +46,10 @@ _ENDINGS: dict[str, Format] = {
     "ppsx": "pptx",
     "xlsx": "xlsx",
     "xlsm": "xlsx",
+    "xltx": "xlsx",
+    "dotm": "docx",
+    "potx": "pptx",
+    "ppsm": "pptx",
     "odt": "odt",
     "ott": "odt",
     "epub": "epub",
@@ -55,6 +62,11 @@ _ENDINGS: dict[str, Format] = {
     "markdown": "markdown",
     "csv": "csv",
     "tsv": "csv",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+    "xml": "xml",
+    "ipynb": "notebook",
     "txt": "text",
     "text": "text",
     "log": "text",
@@ -92,6 +104,10 @@ _MAIL_HEADERS = frozenset(
 _HTML_START = re.compile(
     rb"^(?:<\?xml[^>]*\?>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
+_ANY_TAG = re.compile(rb"</[a-z][a-z0-9-]*\s*>|<(?:br|hr|img|p|li|tr|td|h[1-6])\b[^>]*>", re.I)
+TAG_WINDOW = 1_000_000
+_KINDS_OF_TEXT = ("markdown", "csv", "code", "json", "xml", "notebook")
+"""Told apart by the name alone."""
 _NAMES: dict[Format, str] = {
     "pdf": "a PDF",
     "docx": "a Word document",
@@ -123,17 +139,19 @@ class FileType:
 def file_type(path: Path, name: str) -> FileType:
     """Tell a file's format by its content; `name` is the one that the user knows.
 
-    Markdown, CSV and source code are all plain text: among these the name's ending decides.
+    Markdown, CSV, JSON and source code are all plain text: among these the name's ending decides.
     """
     with path.open("rb") as file:
         head = file.read(HEAD)
     ending = name.rsplit(".", 1)[-1].lower() if "." in name else ""
     claimed = _ENDINGS.get(ending)
     found = _by_content(path, head)
-    if found.format == "text" and claimed in ("markdown", "csv", "code"):
+    if claimed == "html" and found.format == "text" and _has_tags(path):
+        return _known("html")
+    if found.format == "text" and claimed in _KINDS_OF_TEXT:
         return FileType(claimed, found.description, code_language=SOURCE_CODE.get(ending, ""))
-    tags = found.format == "html" and claimed in ("markdown", "code")
-    headers = found.format == "email" and claimed in ("markdown", "code", "text")
+    tags = found.format == "html" and claimed in ("markdown", "code", "json", "notebook")
+    headers = found.format == "email" and claimed in (*_KINDS_OF_TEXT, "text")
     if claimed and (tags or headers):
         # A README or a template may begin with tags, and a note with `From:`.
         return FileType(claimed, "plain text", code_language=SOURCE_CODE.get(ending, ""))
@@ -141,6 +159,13 @@ def file_type(path: Path, name: str) -> FileType:
         return found
     mismatch = f"the name ends with .{ending}, but by its content it is {found.description}"
     return FileType(found.format, found.description, mismatch=mismatch)
+
+
+def _has_tags(path: Path) -> bool:
+    """Fragments of pages begin with any element, and others with a comment of any length."""
+    with path.open("rb") as file:
+        start = file.read(TAG_WINDOW)
+    return bool(_ANY_TAG.search(start.replace(b"\x00", b"")))
 
 
 def _by_content(path: Path, head: bytes) -> FileType:

@@ -18,6 +18,7 @@ from rag_pipeline.parsing.file_limits import check_size
 from rag_pipeline.parsing.file_type import FileType, file_type
 from rag_pipeline.parsing.formats.elements import Reading, blocks_of
 from rag_pipeline.parsing.pdf.pdf_parser import parse_pdf
+from rag_pipeline.parsing.witness.losses import Losses, find_losses
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import clean_text, one_line
 
@@ -51,10 +52,33 @@ def parse_file(
     if found.format == "pdf":
         parsed = parse_pdf(path, settings, document=name)
     else:
-        parsed = _parsed(_reading(path, found, settings, name), name)
+        reading = _reading(path, found, settings, name)
+        parsed = _parsed(reading, name)
+        if (warning := losses_of(path, found.format, reading, parsed).warning) is not None:
+            parsed = replace(parsed, warnings=[*parsed.warnings, warning])
     if found.mismatch is None:
         return parsed
     return replace(parsed, warnings=[found.mismatch, *parsed.warnings])
+
+
+def audit_file(path: Path, settings: ParsingSettings) -> Losses:
+    """Return the words of a file that a second reading finds and the blocks do not hold.
+
+    Raises what `parse_file` raises, and `UnsupportedFileError` for PDF, which has no second reading
+    here.
+    """
+    path = Path(path)
+    found = _checked_type(path, settings, path.name)
+    if found.format == "pdf":
+        raise UnsupportedFileError("a PDF has no second reading", document=path.name)
+    reading = _reading(path, found, settings, path.name)
+    return losses_of(path, found.format, reading, _parsed(reading, path.name))
+
+
+def losses_of(path: Path, kind: str, reading: Reading, parsed: ParsedDocument) -> Losses:
+    """Compare a second reading of the file with blocks, title, furniture and warnings."""
+    known = [*parsed.blocks["text"], parsed.title or "", *reading.furniture, *parsed.warnings]
+    return find_losses(path, kind, known)
 
 
 def _checked_type(path: Path, settings: ParsingSettings, name: str) -> FileType:
@@ -159,10 +183,31 @@ def _markdown(path: Path, _: FileType, settings: ParsingSettings, name: str) -> 
 
 
 def _csv(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
-    from rag_pipeline.parsing.formats.plain_text import read_csv
+    from rag_pipeline.parsing.formats.data.csv_reader import read_csv
 
     del settings, name
     return read_csv(path.read_bytes())
+
+
+def _json(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.data.json_reader import read_json
+
+    del settings
+    return read_json(path.read_bytes(), name)
+
+
+def _xml(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.data.xml_reader import read_xml
+
+    del settings
+    return read_xml(path.read_bytes(), name)
+
+
+def _notebook(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.data.notebook_reader import read_notebook
+
+    del settings
+    return read_notebook(path.read_bytes(), name)
 
 
 def _code(path: Path, found: FileType, settings: ParsingSettings, name: str) -> Reading:
@@ -191,6 +236,9 @@ _READERS: dict[str, Reader] = {
     "email": _email,
     "markdown": _markdown,
     "csv": _csv,
+    "json": _json,
+    "xml": _xml,
+    "notebook": _notebook,
     "code": _code,
     "text": _text,
 }

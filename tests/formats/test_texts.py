@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.parsing.file_type import file_type
+from rag_pipeline.parsing.formats.data.csv_reader import read_csv
 from rag_pipeline.parsing.formats.decoding import decode
 from rag_pipeline.parsing.formats.elements import Element, blocks_of
 from rag_pipeline.parsing.formats.markup import parse_html, read_markup
 from rag_pipeline.parsing.formats.plain_text import (
-    read_csv,
     read_source_code,
     read_text,
     text_elements,

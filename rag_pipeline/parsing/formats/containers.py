@@ -146,11 +146,14 @@ def parse_xml(data: bytes, document: str) -> etree._Element:
         raise _damaged(error, document) from error
 
 
-def core_title(container: zipfile.ZipFile, document: str) -> str | None:
-    """The title in an Office file's properties; None where it has none."""
-    if "docProps/core.xml" not in container.namelist():
+def core_title(properties: bytes | None, document: str) -> str | None:
+    """The title in an Office file's properties (`docProps/core.xml`); None where it has none."""
+    if properties is None:
         return None
-    found = parse_xml(container.read("docProps/core.xml"), document).find(f".//{_DC}title")
+    try:
+        found = parse_xml(properties, document).find(f".//{_DC}title")
+    except DamagedFileError:  # the text does not depend on it
+        return None
     return one_line(found.text or "") or None if found is not None else None
 
 

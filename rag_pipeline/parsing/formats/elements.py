@@ -61,6 +61,8 @@ class Reading:
     title: str | None = None
     page_count: int = 1
     warnings: list[str] = field(default_factory=list)
+    furniture: list[str] = field(default_factory=list)
+    """Text that was left out on purpose: menus, deleted text and the like."""
 
 
 def list_item(text: str, depth: int, number: int | None = None) -> Element:

@@ -8,10 +8,16 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from rag_pipeline.errors import DamagedFileError
-from rag_pipeline.parsing.formats.containers import open_container, parse_xml, read_member
+from rag_pipeline.errors import DamagedFileError, ParseError
+from rag_pipeline.parsing.formats.containers import (
+    READ_ERRORS,
+    open_container,
+    parse_xml,
+    read_member,
+)
 from rag_pipeline.parsing.formats.elements import Reading
 from rag_pipeline.parsing.formats.markup import decode_html, parse_html, read_markup
+from rag_pipeline.parsing.formats.markup_nodes import hidden_texts
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
@@ -44,15 +50,20 @@ def read_epub(path: Path, settings: ParsingSettings, document: str) -> Reading:
         for chapter in _spine(package, posixpath.dirname(name)):
             try:
                 data = container.read(chapter)
-            except KeyError:
+            except (KeyError, *READ_ERRORS):
                 missing.append(posixpath.basename(chapter))
                 continue
             decoded = decode_html(data)
             reading.warnings.extend(f"{chapter}: {warning}" for warning in decoded.warnings)
             if decoded.text.strip():
-                root, faults = parse_html(decoded.text, document)
+                try:
+                    root, faults = parse_html(decoded.text, document)
+                except ParseError as error:
+                    reading.warnings.append(f"{chapter} cannot be read ({error})")
+                    continue
                 reading.warnings.extend(f"{chapter}: {fault}" for fault in faults)
                 reading.elements.extend(read_markup(root))
+                reading.furniture.extend(hidden_texts(root))
         if missing:
             reading.warnings.append(f"chapters missing in the file: {', '.join(missing[:10])}")
     return reading
@@ -67,8 +78,12 @@ def _spine(package: etree._Element, folder: str) -> list[str]:
         and "nav" not in (item.get("properties") or "").split()
     }
     names = []
-    for reference in package.iterfind(".//{*}spine/{*}itemref"):
-        item = items.get(reference.get("idref"))
+    order = [
+        items.pop(reference.get("idref"), None)
+        for reference in package.iterfind(".//{*}spine/{*}itemref")
+    ]
+    # Pages outside of the reading order, such as notes, come last.
+    for item in (*order, *items.values()):
         if item is not None:
             address = unquote((item.get("href") or "").split("#")[0])
             names.append(posixpath.normpath(posixpath.join(folder, address)))

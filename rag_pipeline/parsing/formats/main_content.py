@@ -8,13 +8,8 @@ from lxml import etree
 
 from rag_pipeline.parsing.formats.decoding import Decoded
 from rag_pipeline.parsing.formats.elements import Reading
-from rag_pipeline.parsing.formats.markup import (
-    decode_html,
-    page_title,
-    parse_html,
-    read_markup,
-    tag_of,
-)
+from rag_pipeline.parsing.formats.markup import decode_html, page_title, parse_html, read_markup
+from rag_pipeline.parsing.formats.markup_nodes import hidden_texts, tag_of
 from rag_pipeline.settings import ParsingSettings
 
 MAIN_SHARE = 0.4
@@ -23,7 +18,7 @@ LINK_SHARE = 0.6
 """Share of link text from which a block that is named like a menu is one."""
 _OUTSIDE = frozenset({"nav", "aside", "footer"})
 _OUTSIDE_ROLES = frozenset(
-    "navigation banner contentinfo complementary search menu menubar dialog alert".split()
+    "navigation banner contentinfo complementary search menu menubar".split()
 )
 _NAMED_OUTSIDE = re.compile(
     r"(?:^|[\s_-])(?:nav(?:bar|igation)?|menu|side-?bar|footer|breadcrumbs?|cookies?|consent|banner"
@@ -31,6 +26,19 @@ _NAMED_OUTSIDE = re.compile(
     r"|print-?only|noprint|headerlink|edit-?(?:link|section|page))(?:$|[\s_-])",
     re.IGNORECASE,
 )
+_SAFETY_ROLES = frozenset({"alert", "alertdialog", "note", "status"})
+_SAFETY_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:alert|admonition|warning|caution|danger|attention|important|notice|note|hint"
+    r"|callout|hazard)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_SAFETY_TEXT = re.compile(
+    r"\s*(?:warning|caution|danger|attention|important|notice|warnung|vorsicht|gefahr|achtung"
+    r"|avertissement|attention|danger|advertencia|peligro|경고|주의|위험|警告|注意|危険|危险)\b",
+    re.IGNORECASE,
+)
+_PARTS = frozenset({"article", "main", "section", "td", "blockquote", "figure", "li", "dd"})
+"""Elements that have footers and asides of their own, which belong to the text."""
 _MAIN = (
     ".//*[local-name()='main' or @role='main']",
     ".//*[local-name()='article' or @role='article']",
@@ -43,29 +51,45 @@ def read_html(data: bytes, settings: ParsingSettings, document: str) -> Reading:
     decoded: Decoded = decode_html(data)
     root, missing = parse_html(decoded.text, document)
     title = page_title(root)
-    content = main_content(root) if settings.main_content else root
-    return Reading(read_markup(content), title=title, warnings=[*decoded.warnings, *missing])
+    furniture = hidden_texts(root)
+    content = main_content(root, furniture) if settings.main_content else root
+    return Reading(
+        read_markup(content),
+        title=title,
+        warnings=[*decoded.warnings, *missing],
+        furniture=furniture,
+    )
 
 
-def main_content(root: etree._Element) -> etree._Element:
+def main_content(root: etree._Element, furniture: list[str] | None = None) -> etree._Element:
     """The part of a page that is its own, cut out of the tree in place.
 
     Pages mark it: by `<main>`, `<article>` or a known id, which counts if it holds most of the
     text that is no link. What is left of menus and the like is taken out by tag, role or name.
     Nothing is dropped for being short or odd, as readers made for news articles do: manuals are
-    full of short lines, tables and listings.
+    full of short lines, tables and listings. Warnings stay wherever they stand. The text of menus
+    and the like is added to `furniture`.
     """
     body = root.find(".//body")
     page = body if body is not None else root
-    _drop(page, [node for node in page.iter() if _is_outside(node)])
+    outside = [node for node in page.iter() if _is_outside(node)]
+    if furniture is not None:
+        furniture.extend(" ".join(node.itertext(with_tail=False)) for node in outside)
+    _drop(page, outside)
     whole = _running_length(page)
     for expression in _MAIN:
         marked = [node for node in page.xpath(expression) if not _is_within(node, page, expression)]
         if marked and sum(map(_running_length, marked)) >= MAIN_SHARE * whole:
-            if len(marked) == 1:
+            safety = [
+                node
+                for node in page.iter()
+                if _is_safety(node) and not _touches(node, marked) and not _within_safety(node)
+            ]
+            if len(marked) == 1 and not safety:
                 return marked[0]
+            order = {node: at for at, node in enumerate(page.iter())}
             holder = etree.Element("div")
-            holder.extend(marked)
+            holder.extend(sorted([*marked, *safety], key=lambda node: order[node]))
             return holder
     return page
 
@@ -76,8 +100,46 @@ def _is_within(node: etree._Element, page: etree._Element, expression: str) -> b
     return any(parent in holders for parent in node.iterancestors())
 
 
+def _touches(node: etree._Element, marked: list[etree._Element]) -> bool:
+    """Does a node hold a marked part, or lie in one?"""
+    return any(one in marked for one in (node, *node.iterancestors())) or any(
+        one in marked for one in node.iterdescendants()
+    )
+
+
+def _within_safety(node: etree._Element) -> bool:
+    return any(_is_safety(holder) for holder in node.iterancestors())
+
+
+def _is_safety(node: etree._Element) -> bool:
+    """Is it a warning or a note, by its role, its name or its first word?"""
+    tag = tag_of(node)
+    if not tag or tag in ("html", "body", "nav"):
+        return False
+    if (node.get("role") or "") in _SAFETY_ROLES:
+        return True
+    if tag not in ("div", "section", "aside", "p", "table", "dialog", "blockquote", "footer"):
+        return False
+    text = "".join(node.itertext(with_tail=False))
+    if not text.strip() or _link_share(node) >= LINK_SHARE:
+        return False
+    names = f"{node.get('class') or ''} {node.get('id') or ''}"
+    return bool(_SAFETY_NAMES.search(names) or _SAFETY_TEXT.match(text))
+
+
+def _is_part(node: etree._Element) -> bool:
+    """Is it a footer or aside of an article or section, with text of its own, or a warning?"""
+    if _is_safety(node):
+        return True
+    own = any(tag_of(one) in _PARTS for one in node.iterancestors())
+    names = f"{node.get('class') or ''} {node.get('id') or ''}"
+    return own and not _NAMED_OUTSIDE.search(names) and _link_share(node) < LINK_SHARE
+
+
 def _is_outside(node: etree._Element) -> bool:
     tag = tag_of(node)
+    if tag in ("aside", "footer") or node.get("role") in ("complementary", "contentinfo"):
+        return not _is_part(node) and not any(_is_safety(one) for one in node.iterdescendants())
     if tag in _OUTSIDE or node.get("role") in _OUTSIDE_ROLES:
         return True
     if tag == "header":

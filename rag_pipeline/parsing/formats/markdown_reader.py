@@ -15,6 +15,8 @@ from rag_pipeline.text import one_line
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"""^title:[ \t]*(["']?)(.+?)\1[ \t]*$""", re.MULTILINE)
 _TAG = re.compile(r"<[^>]*>")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_ALTERNATIVE = re.compile(r"""<img\b[^>]*?\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 MAX_NESTING = 100
 """Lists and quotations within each other; what lies deeper is left out."""
 
@@ -23,17 +25,24 @@ def read_markdown(data: bytes, document: str) -> Reading:
     """Elements of a Markdown file; its title is that of the front matter, if there is one."""
     decoded = decode(data)
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
-    title = None
+    title, front_matter = None, ""
     if match := _FRONT_MATTER.match(text):
         found = _TITLE.search(match[1])
         title = found[2] if found else None
+        front_matter = match[1]
         text = text[match.end() :]
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(
         ["table", "strikethrough"]
     )
     reader = _Reader(document)
     reader.read(parser.parse(text))
-    return Reading(reader.elements, title=title, warnings=decoded.warnings)
+    comments = _COMMENT.findall(text)
+    return Reading(
+        reader.elements,
+        title=title,
+        warnings=decoded.warnings,
+        furniture=[front_matter, *comments],
+    )
 
 
 class _Reader:
@@ -122,6 +131,7 @@ class _Reader:
 
     def _html(self, source: str) -> None:
         """Raw HTML is read as such: tables with merged cells are written so."""
+        source = _COMMENT.sub("", source)
         if one_line(_TAG.sub("", source)) or "<img" in source:
             root, _ = parse_html(source, self.document)
             for element in read_markup(root):
@@ -151,6 +161,7 @@ def _inline_text(children: list[Token]) -> str:
             parts.append("\n")
         elif child.type == "html_inline":
             parts.append("\n" if child.content.lower().startswith("<br") else "")
+            parts.extend(first or second for first, second in _ALTERNATIVE.findall(child.content))
         elif child.type == "image" and not alone:
             parts.append(child.content)
         elif child.type == "link_open":

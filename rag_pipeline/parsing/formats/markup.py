@@ -6,40 +6,46 @@ EPUB chapters, e-mails and web pages come through here as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from lxml import etree, html
 
 from rag_pipeline.errors import ParseError
 from rag_pipeline.parsing.formats.decoding import Decoded, decode
 from rag_pipeline.parsing.formats.elements import Element, list_item, table
+from rag_pipeline.parsing.formats.inline.formulas import formula_text
+from rag_pipeline.parsing.formats.markup_nodes import (
+    BREAK,
+    SKIPPED,
+    heading_level,
+    integer,
+    is_hidden,
+    is_layout,
+    raw_text,
+    rows,
+    span,
+    tag_of,
+    visible_text,
+)
 from rag_pipeline.parsing.table_grid import covered_grid
 from rag_pipeline.text import one_line
 
-_SKIPPED = frozenset(
-    "script style template head noscript svg math button input select textarea iframe object embed "
-    "canvas audio video rp rt datalist dialog".split()
-)
 _BLOCKS = frozenset(
     "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre "
     "section summary table ul caption tr td th tbody thead tfoot".split()
 )
-_HEADING = re.compile(r"^h([1-6])$")
+_FORM_PARTS = frozenset({"input", "select", "textarea", "button"})
 _BOLD = frozenset({"b", "strong"})
 _ADDRESS = re.compile(r"^(?:https?|ftp|mailto|tel):", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]+encoding\s*=\s*["']([\w.:-]+)""", re.IGNORECASE)
 _CODE_CLASS = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush|sourceCode)[-: ]+([\w+#]+)")
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 DECLARATION_WINDOW = 4096
 MAX_NESTING = 150
 """Elements within each other; what lies deeper is read as plain text."""
-MAX_SPAN = 1000
-"""As the HTML standard limits columns (section 4.9.11)."""
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-BREAK = "\x1e"
-"""Stands for `<br>` until white space is collapsed."""
 
 
 def decode_html(data: bytes) -> Decoded:
@@ -62,7 +68,11 @@ def parse_html(text: str, document: str) -> tuple[etree._Element, list[str]]:
     try:
         root = html.document_fromstring(data, parser=parser)
     except etree.LxmlError as error:
-        raise ParseError("the page has no content", document=document) from error
+        if not _COMMENT.sub("", text).strip():
+            raise ParseError("the page has no content", document=document) from error
+        root = html.fragment_fromstring("<div></div>")
+        root.text = _TAG.sub(" ", _COMMENT.sub("", text))
+        return root, ["the page's tags are faulty; it was read as plain text"]
     fatal = parser.error_log.filter_from_fatals()
     return root, [f"parts of the page may be missing: {fatal[0].message}"] if fatal else []
 
@@ -71,11 +81,6 @@ def page_title(root: etree._Element) -> str | None:
     """What `<title>` says."""
     found = root.find(".//title")
     return one_line("".join(found.itertext())) or None if found is not None else None
-
-
-def tag_of(node: etree._Element) -> str:
-    """Name of an element in lower case without namespace; nothing for comments."""
-    return node.tag.rpartition("}")[2].lower() if isinstance(node.tag, str) else ""
 
 
 def add_link(text: str, address: str | None) -> str:
@@ -150,7 +155,7 @@ class _Reader:
 
     def child(self, node: etree._Element) -> None:
         tag = tag_of(node)
-        if not tag or tag in _SKIPPED or _is_hidden(node):
+        if not tag or tag in SKIPPED or is_hidden(node):
             return
         if self.nesting >= MAX_NESTING:
             self.text(f" {' '.join(node.itertext(with_tail=False))} ")
@@ -164,6 +169,12 @@ class _Reader:
             self.parts.append(BREAK)
         elif tag == "img":
             self.image(node)
+        elif tag == "math":
+            self.text(formula_text(node))
+        elif tag == "svg":
+            self.drawing(node)
+        elif tag in _FORM_PARTS:
+            self.control(tag, node)
         elif tag in _BLOCKS:
             self.flush()
             self.block_by_tag(tag, node)
@@ -182,14 +193,14 @@ class _Reader:
             self.parts[start:] = [add_link(text, node.get("href"))]
 
     def block_by_tag(self, tag: str, node: etree._Element) -> None:
-        level = _heading_level(tag, node)
+        level = heading_level(tag, node)
         if level is not None:
             self.heading(node, level)
         elif tag in ("ul", "ol", "menu"):
             self.list(node, ordered=tag == "ol")
         elif tag == "pre":
             self.code(node)
-        elif tag == "table" and not _is_layout(node):
+        elif tag == "table" and not is_layout(node):
             self.table(node)
         elif tag in ("blockquote", "dd"):
             self.depth += 1
@@ -201,17 +212,17 @@ class _Reader:
 
     def heading(self, node: etree._Element, level: int) -> None:
         self.marker = None
-        self.text("".join(_visible_text(node)))
+        self.text("".join(visible_text(node)))
         self.flush(level)
 
     def list(self, node: etree._Element, *, ordered: bool) -> None:
         self.depth += 1
         self.lists += 1
-        number = _integer(node.get("start"), 1)
+        number = integer(node.get("start"), 1)
         for child in node:
             tag = tag_of(child)
-            if tag == "li" and not _is_hidden(child):
-                number = _integer(child.get("value"), number)
+            if tag == "li" and not is_hidden(child):
+                number = integer(child.get("value"), number)
                 self.marker = (self.depth, number if ordered else None)
                 self.block(child)
                 self.flush()
@@ -223,7 +234,7 @@ class _Reader:
         self.lists -= 1
 
     def code(self, node: etree._Element) -> None:
-        text = "".join("\n" if part is BREAK else part for part in _raw_text(node))
+        text = "".join("\n" if part is BREAK else part for part in raw_text(node))
         classes = " ".join([node.get("class") or "", *(one.get("class") or "" for one in node)])
         match = _CODE_CLASS.search(classes)
         if self.marker is not None:
@@ -241,14 +252,33 @@ class _Reader:
             self.flush()
         cells, spans = covered_grid(
             [
-                (_cell_text(cell), _span(cell, "colspan"), _span(cell, "rowspan"))
+                (_cell_text(cell), span(cell, "colspan"), span(cell, "rowspan"))
                 for cell in row
                 if tag_of(cell) in ("td", "th")
             ]
-            for row in _rows(node)
+            for row in rows(node)
         )
         if element := table(cells, spans, depth=self.depth):
             self.add(element)
+
+    def drawing(self, node: etree._Element) -> None:
+        """The words in a drawing, each text a line of its own."""
+        for one in node.iter("{*}text", "{*}title", "{*}desc"):
+            self.flush()
+            self.text("".join(one.itertext(with_tail=False)))
+            self.flush()
+
+    def control(self, tag: str, node: etree._Element) -> None:
+        """What a reader sees in a form: values, choices; labels of buttons within a sentence."""
+        if tag == "input":
+            if (node.get("type") or "text").lower() in ("text", "number", "date", "tel", "email"):
+                self.text(f" {node.get('value') or ''} ")
+        elif tag == "select":
+            options = list(node.iter("{*}option"))
+            chosen = [one for one in options if one.get("selected") is not None] or options[:1]
+            self.text(" ".join("".join(one.itertext()) for one in chosen))
+        elif tag == "textarea" or "".join(self.parts).strip() or (node.tail or "").strip():
+            self.text("".join(node.itertext(with_tail=False)))
 
     def image(self, node: etree._Element) -> None:
         """What an image shows, where its author says so; small ones in a line stay in it."""
@@ -259,75 +289,9 @@ class _Reader:
             self.add(Element(alternative, kind="figure", depth=self.depth))
 
 
-def _heading_level(tag: str, node: etree._Element) -> int | None:
-    if match := _HEADING.match(tag):
-        return int(match[1])
-    return _integer(node.get("aria-level"), 2) if node.get("role") == "heading" else None
-
-
-def _is_hidden(node: etree._Element) -> bool:
-    return node.get("hidden") is not None or bool(_HIDDEN_STYLE.search(node.get("style") or ""))
-
-
-def _integer(text: str | None, default: int) -> int:
-    try:
-        return int(text) if text else default
-    except ValueError:
-        return default
-
-
-def _span(cell: etree._Element, name: str) -> int:
-    return max(1, min(_integer(cell.get(name), 1), MAX_SPAN))
-
-
-def _rows(node: etree._Element) -> Iterator[etree._Element]:
-    """Rows of a table itself, not of tables in its cells."""
-    for child in node:
-        tag = tag_of(child)
-        if tag == "tr":
-            yield child
-        elif tag in ("thead", "tbody", "tfoot"):
-            yield from _rows(child)
-
-
-def _is_layout(node: etree._Element) -> bool:
-    """A table that only places things: said so, one cell, or tables and headings within it."""
-    if node.get("role") in ("presentation", "none"):
-        return True
-    if any(tag_of(one) in ("table", "h1", "h2", "h3", "h4") for one in node.iterdescendants()):
-        return True
-    cells = [cell for row in _rows(node) for cell in row if tag_of(cell) in ("td", "th")]
-    return len(cells) <= 1
-
-
-def _visible_text(node: etree._Element) -> Iterator[str]:
-    """Text of a heading: without marks that link to it."""
-    yield node.text or ""
-    for child in node:
-        tag = tag_of(child)
-        mark = one_line("".join(child.itertext())) if tag == "a" else ""
-        if tag == "br":
-            yield " "
-        elif tag and tag not in _SKIPPED and not _is_hidden(child) and mark not in ("#", "¶", "§"):
-            yield from _visible_text(child)
-        yield child.tail or ""
-
-
 def _cell_text(node: etree._Element) -> str:
     """A cell's text: its blocks as lines, list items with bullets."""
     reader = _Reader(1)
     reader.block(node)
     reader.flush()
     return "\n".join(element.text for element in reader.elements)
-
-
-def _raw_text(node: etree._Element) -> Iterator[str]:
-    """Text of a listing as it stands."""
-    yield node.text or ""
-    for child in node:
-        tag = tag_of(child)
-        if tag == "br":
-            yield BREAK
-        elif tag and tag not in _SKIPPED:
-            yield from _raw_text(child)
-        yield child.tail or ""

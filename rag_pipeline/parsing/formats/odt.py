@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from lxml import etree
 
-from rag_pipeline.parsing.formats.containers import open_container, parse_xml, read_member
+from rag_pipeline.errors import DamagedFileError
+from rag_pipeline.parsing.formats.containers import (
+    core_title,
+    open_container,
+    parse_xml,
+    read_member,
+)
 from rag_pipeline.parsing.formats.elements import Element, Reading, list_item, table
 from rag_pipeline.parsing.formats.markup import add_link
+from rag_pipeline.parsing.formats.odt_styles import OdtStyles, inline_formula, learn_formulas
 from rag_pipeline.parsing.table_grid import Cells, Spans
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
@@ -17,12 +23,9 @@ from rag_pipeline.text import one_line
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
-_FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _SKIPPED = frozenset(
     {
         f"{_OFFICE}annotation",
@@ -31,10 +34,9 @@ _SKIPPED = frozenset(
         f"{_TEXT}sequence-decls",
         f"{_TEXT}table-of-content",
         f"{_TEXT}alphabetical-index",
+        f"{_TEXT}ruby-text",
     }
 )
-_MONOSPACE = ("mono", "courier", "consolas", "menlo", "typewriter")
-_CODE_STYLES = ("preformatted", "source_20_code", "source_code", "code")
 MAX_REPEATED = 200
 """Repetitions of a cell that are read; spreadsheets fill their margins with thousands."""
 
@@ -44,89 +46,38 @@ def read_odt(path: Path, settings: ParsingSettings, document: str) -> Reading:
     with open_container(path, settings, document) as container:
         names = set(container.namelist())
         content = parse_xml(read_member(container, "content.xml", document), document)
-        styles = _Styles()
-        for name in ("styles.xml", "content.xml"):
-            if name in names:
-                styles.learn(
-                    content if name == "content.xml" else parse_xml(container.read(name), document)
-                )
-        title = None
-        if "meta.xml" in names:
-            found = parse_xml(container.read("meta.xml"), document).find(f".//{_DC}title")
-            title = one_line("".join(found.itertext())) or None if found is not None else None
+        styles = OdtStyles()
+        warnings: list[str] = []
+        if "styles.xml" in names:
+            try:
+                styles.learn(parse_xml(container.read("styles.xml"), document))
+            except DamagedFileError:
+                warnings.append("the part styles.xml is damaged; headings may be missing")
+        styles.learn(content)
+        title = core_title(container.read("meta.xml") if "meta.xml" in names else None, document)
+        warnings += learn_formulas(container, styles, document)
     reader = _Reader(styles)
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
     if body is not None:
         reader.blocks(body)
-    return Reading(reader.elements, title=title, page_count=reader.page)
-
-
-class _Styles:
-    """What styles say that matters: fixed width, bold, numbered lists, levels of headings."""
-
-    def __init__(self) -> None:
-        self.parents: dict[str, str] = {}
-        self.fonts: dict[str, str] = {}
-        self.bold: dict[str, bool] = {}
-        self.levels: dict[str, int] = {}
-        self.breaks: set[str] = set()
-        self.numbered: dict[tuple[str, int], bool] = {}
-        self.starts: dict[tuple[str, int], int] = {}
-
-    def learn(self, root: etree._Element) -> None:
-        """Read the styles of `styles.xml` or of the content itself."""
-        for style in root.iter(f"{_STYLE}style"):
-            name = style.get(f"{_STYLE}name") or ""
-            self.parents[name] = style.get(f"{_STYLE}parent-style-name") or ""
-            level = style.get(f"{_STYLE}default-outline-level")
-            if level and level.isdigit():
-                self.levels[name] = int(level)
-            for properties in style.iterfind(f"{_STYLE}text-properties"):
-                font = properties.get(f"{_STYLE}font-name") or properties.get(f"{_FO}font-family")
-                if font:
-                    self.fonts[name] = font.lower()
-                if weight := properties.get(f"{_FO}font-weight"):
-                    self.bold[name] = weight in ("bold", "600", "700", "800", "900")
-            for properties in style.iterfind(f"{_STYLE}paragraph-properties"):
-                if properties.get(f"{_FO}break-before") == "page":
-                    self.breaks.add(name)
-        for style in root.iter(f"{_TEXT}list-style"):
-            name = style.get(f"{_STYLE}name") or ""
-            for level_style in style:
-                level = level_style.get(f"{_TEXT}level")
-                if level and level.isdigit():
-                    key = (name, int(level))
-                    numbered = level_style.tag == f"{_TEXT}list-level-style-number"
-                    self.numbered[key] = numbered and bool(level_style.get(f"{_STYLE}num-format"))
-                    start = level_style.get(f"{_TEXT}start-value")
-                    self.starts[key] = int(start) if start and start.isdigit() else 1
-
-    def chain(self, name: str) -> Iterator[str]:
-        """A style and those that it derives from."""
-        seen: set[str] = set()
-        while name and name not in seen:
-            yield name
-            seen.add(name)
-            name = self.parents.get(name, "")
-
-    def is_code(self, name: str) -> bool:
-        """Is it set in a fixed-width font, or named so?"""
-        for style in self.chain(name):
-            if style.lower().startswith(_CODE_STYLES):
-                return True
-            if style in self.fonts:
-                return any(word in self.fonts[style] for word in _MONOSPACE)
-        return False
-
-    def is_bold(self, name: str) -> bool:
-        """Does the nearest style that says so make it bold?"""
-        return next((self.bold[style] for style in self.chain(name) if style in self.bold), False)
+    deleted = [
+        "".join(one.itertext())
+        for tag in (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content")
+        for one in content.iter(tag)
+    ]
+    return Reading(
+        reader.elements,
+        title=title,
+        page_count=reader.page,
+        warnings=warnings,
+        furniture=deleted,
+    )
 
 
 class _Reader:
     """Walks the body of a text."""
 
-    def __init__(self, styles: _Styles) -> None:
+    def __init__(self, styles: OdtStyles) -> None:
         self.styles = styles
         self.elements: list[Element] = []
         self.page = 1
@@ -159,6 +110,7 @@ class _Reader:
         text = one_line(self._text(node))
         self.marker = None
         self._add(Element(text, level=int(level) if level.isdigit() and int(level) else 1))
+        self._beside(node)
 
     def _paragraph(self, node: etree._Element) -> None:
         self._break_before(node)
@@ -175,8 +127,31 @@ class _Reader:
         else:
             bold = self.styles.is_bold(style) or self._all_bold(node)
             self._add(Element(text, depth=self.depth, bold=bold))
-        for frame in node.iter(f"{_DRAW}frame"):
-            self._frame(frame)
+        self._beside(node)
+
+    def _beside(self, node: etree._Element) -> None:
+        """Notes, text boxes and pictures that a paragraph holds, behind it."""
+        for child in node.iterdescendants():
+            inner = child.iterancestors(f"{_TEXT}note", f"{_DRAW}*")
+            if any(node in holder.iterancestors() for holder in inner):
+                continue  # read with what holds it
+            if child.tag == f"{_TEXT}note":
+                self._note(child)
+            elif child.tag == f"{_DRAW}frame":
+                self._frame(child)
+            elif isinstance(child.tag, str) and child.tag.startswith(_DRAW):
+                self.blocks(child)
+
+    def _note(self, note: etree._Element) -> None:
+        body = note.find(f"{_TEXT}note-body")
+        if body is None:
+            return
+        start = len(self.elements)
+        self.blocks(body)
+        if len(self.elements) > start:
+            mark = one_line("".join(note.itertext(f"{_TEXT}note-citation")))
+            first = self.elements[start]
+            first.text = f"Note {mark}: {first.text}" if mark else f"Note: {first.text}"
 
     def _code(self, text: str) -> None:
         """Paragraphs of code that follow each other are one listing."""
@@ -192,6 +167,12 @@ class _Reader:
         if box is not None:
             self.blocks(box)
             return
+        for table_node in frame.iterchildren(f"{_TABLE}table"):
+            self._table(table_node)
+        for linked in frame.iterchildren(f"{_DRAW}object"):
+            place = (linked.get(f"{_XLINK}href") or "").removeprefix("./")
+            if text := self.styles.formulas.get(place) or inline_formula(linked):
+                self._add(Element(text))
         for name in ("desc", "title"):
             found = frame.find(f"{_SVG}{name}")
             if found is not None and (text := one_line("".join(found.itertext()))):

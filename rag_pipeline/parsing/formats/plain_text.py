@@ -1,15 +1,13 @@
-"""Plain text, source code and CSV."""
+"""Plain text and source code."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from dataclasses import replace
 
 from rag_pipeline.line_marks import list_marker
 from rag_pipeline.parsing.formats.decoding import decode
-from rag_pipeline.parsing.formats.elements import Element, Reading, table
+from rag_pipeline.parsing.formats.elements import Element, Reading
 
 _UNDERLINE = re.compile(r"^(=+|-+|~+|\*+|#+)$")
 _INDENT = 4
@@ -19,7 +17,6 @@ MIN_COLUMNS = 2
 _GAP = re.compile(r"\S {3,}\S")
 MAX_CODE_LINES = 120
 """Lines after which a region of source code without blank lines is cut."""
-_DELIMITERS = ",;\t|"
 
 
 def read_text(data: bytes) -> Reading:
@@ -158,26 +155,3 @@ def _open_quote(line: str, quote: str) -> str:
         if quote in ("", mark) and line.count(mark) % 2:
             return "" if quote else mark
     return quote
-
-
-def read_csv(data: bytes) -> Reading:
-    """One table. The delimiter is the one that splits most lines into equally many cells."""
-    decoded = decode(data)
-    text = decoded.text
-    csv.field_size_limit(min(2**31 - 1, max(131_072, len(text) + 1)))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
-    rows = [row for row in reader if any(cell.strip() for cell in row)]
-    element = table(rows)
-    return Reading([element] if element else [], warnings=decoded.warnings)
-
-
-def _delimiter(text: str) -> str:
-    sample = [line for line in text[:50_000].splitlines()[:100] if line.strip()]
-    best, most = ",", 0.0
-    for delimiter in _DELIMITERS:
-        widths = [len(row) for row in csv.reader(sample, delimiter=delimiter)]
-        usual = max(set(widths), key=widths.count, default=1)
-        score = widths.count(usual) / max(1, len(widths)) if usual > 1 else 0.0
-        if score > most:
-            best, most = delimiter, score
-    return best

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Set
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ import fsspec
 from fsspec.utils import glob_translate
 
 from rag_pipeline.store.source_tables import SourceFile, SourceRoot
-from rag_pipeline.sync.sources.places import is_plain
-from rag_pipeline.text import clean_text
+from rag_pipeline.sync.sources.places import is_below, is_plain, kind_of
+from rag_pipeline.text import clean_text, one_line
 
 IGNORE_FILE = ".ragignore"
 """File in a local folder with globs that every sync of it excludes."""
+MAX_ENDINGS = 10
+"""File name extensions listed in a note on files that were not taken."""
 
 
 @dataclass
@@ -31,6 +34,8 @@ class Listing:
     documents."""
     missing: str | None = None
     """Why the root cannot be listed; its documents are kept."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Number of files per extension that no glob includes; excluded files do not count."""
     is_empty: bool = False
     """It contains nothing at all, not even excluded files."""
 
@@ -55,10 +60,13 @@ def list_local(
             listing.missing = "is not there"
         return listing
     unlistable: list[OSError] = []
-    takes = _filter(root, _ignored(base, listing))
+    ignored = _ignored(base, listing)
+    takes, leaves_out = _filter(root, ignored), _pattern((*root.exclude, *ignored))
     listing.is_empty = not any(base.iterdir())
     for path in _walk(base, inner, unlistable):
-        if not takes(path.relative_to(base).as_posix()):
+        relative = path.relative_to(base).as_posix()
+        if not takes(relative):
+            _count_left_out(listing, relative, leaves_out)
             continue
         if not follow_links and path.is_symlink() and not _leads_into(path, base):
             reason = "is a link that leads out of the folder; see sync.follow_links"
@@ -87,7 +95,7 @@ def list_remote(root: SourceRoot, inner: Set[str]) -> Listing:
         listing.missing = f"cannot be listed: {_first_line(error)}"
         return listing
     listing.is_empty = not found
-    takes = _filter(root)
+    takes, leaves_out = _filter(root), _pattern(root.exclude)
     prefix = base.rstrip("/") + "/"
     for name in sorted(found):
         information = found[name]
@@ -96,6 +104,7 @@ def list_remote(root: SourceRoot, inner: Set[str]) -> Listing:
             continue
         is_root_itself = name.rstrip("/") == base.rstrip("/")
         if not is_root_itself and not takes(name.removeprefix(prefix)):
+            _count_left_out(listing, name.removeprefix(prefix), leaves_out)
             continue
         if not is_plain(uri):
             listing.problems.append((clean_text(uri), "the name is not valid text; rename it"))
@@ -108,6 +117,42 @@ def list_remote(root: SourceRoot, inner: Set[str]) -> Listing:
             )
         )
     return listing
+
+
+def left_out_note(root: str, listing: Listing) -> str | None:
+    """Return how many files of which endings a root holds that nothing takes; None without any.
+
+    >>> left_out_note("/a", Listing(left_out=Counter({".hwp": 2, ".doc": 1})))
+    '/a: 3 files were not taken: 2 .hwp, 1 .doc'
+    """
+    count = listing.left_out.total()
+    if not count:
+        return None
+    most = listing.left_out.most_common(MAX_ENDINGS)
+    kinds = ", ".join(f"{number} {ending}" for ending, number in most)
+    rest = count - sum(number for _, number in most)
+    files = "1 file was" if count == 1 else f"{count} files were"
+    more = f", {rest} others" if rest else ""
+    return f"{one_line(clean_text(root))}: {files} not taken: {kinds}{more}"
+
+
+def not_taken(roots: Sequence[SourceRoot]) -> list[str]:
+    """Return a note for each local folder that holds files which nothing takes."""
+    names = {root.root for root in roots}
+    notes = []
+    for root in roots:
+        if kind_of(root.root) == "local":
+            inner = {name for name in names if name != root.root and is_below(name, root.root)}
+            notes.append(left_out_note(root.root, list_local(root, inner)))
+    return [note for note in notes if note]
+
+
+def _count_left_out(listing: Listing, relative: str, leaves_out: re.Pattern[str] | None) -> None:
+    name = relative.rpartition("/")[2]
+    if name.startswith(".") or (leaves_out and leaves_out.match(relative)):
+        return
+    _, dot, ending = name.rpartition(".")
+    listing.left_out[f".{one_line(clean_text(ending)).lower()}" if dot else "without ending"] += 1
 
 
 def _take_local(listing: Listing, root: SourceRoot, path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import SecuritySettings, WebSettings
 from rag_pipeline.store.source_tables import SourceFile, SourceRoot
-from rag_pipeline.sync.sources.listing import Listing, list_local, list_remote
+from rag_pipeline.sync.sources.listing import Listing, left_out_note, list_local, list_remote
 from rag_pipeline.sync.sources.places import is_below, kind_of
 from rag_pipeline.sync.sources.spool import Spool, open_remote
 from rag_pipeline.sync.sources.web_pages import PageGoneError, fetch_page
@@ -74,9 +74,7 @@ def scan(
         if (problem := _distrust(root, listing, known)) is not None:
             result.problems.append(problem)
             continue
-        result.roots.append(root.root)
-        for uri, problem in listing.problems:
-            _note(result, uri, problem)
+        _take_notes(result, root.root, listing)
         for file in listing.files:
             if file.uri in found:
                 continue
@@ -96,6 +94,14 @@ def scan(
                 _note(result, file.uri, reason)
                 del found[file.uri]
     return replace(result, files=list(found.values()), hashed=hashed)
+
+
+def _take_notes(result: Scan, root: str, listing: Listing) -> None:
+    result.roots.append(root)
+    if (note := left_out_note(root, listing)) is not None:
+        result.problems.append(note)
+    for uri, problem in listing.problems:
+        _note(result, uri, problem)
 
 
 def with_readers(found: Scan, security: SecuritySettings) -> Scan:

@@ -8,12 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lxml import html
+from lxml import etree, html
 
+from rag_pipeline.errors import DamagedFileError
+from rag_pipeline.line_marks import BULLETS, starts_with_bullet
 from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.elements import BULLET, Element, Reading
 from rag_pipeline.parsing.formats.markup import add_link, read_markup
 from rag_pipeline.parsing.formats.office.office_extra import load_library
+from rag_pipeline.parsing.formats.office.package.mending import (
+    OfficePackage,
+    change_part,
+    diagram_texts,
+    read_package,
+)
+from rag_pipeline.parsing.formats.office.package.plain_reading import paragraph_texts, unstructured
+from rag_pipeline.parsing.formats.office.package.word_wrappers import FIGURE, plain_word
 from rag_pipeline.parsing.formats.office.unstructured_docx import paragraph_elements
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
@@ -29,18 +39,58 @@ MAX_LEVEL = 9
 def read_docx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     """Elements of a Word document: labels of lists as Word numbers them, pages as last laid out.
 
-    Running heads and feet are left out. Raises `DamagedFileError`, `UnsafeFileError` and
+    Running heads and feet are left out. A document that the libraries cannot take apart is read as
+    plain paragraphs, with a warning. Raises `DamagedFileError`, `UnsafeFileError` and
     `MissingLibraryError`.
     """
     with open_container(path, settings, document) as container:
-        title = core_title(container, document)
+        package = read_package(container, document)
+        title = core_title(package.parts.get("docProps/core.xml"), document)
+    main = _plain_parts(package)
     library = load_library("docx", document)
-    with library_errors(document):
-        found = paragraph_elements(_with_breaks(library.Document(str(path))), document)
-    reader = _Reader()
-    for element, paragraph in found:
-        reader.take(element, paragraph)
-    return Reading(reader.elements, title=title, page_count=reader.page)
+    try:
+        with library_errors(document):
+            found = paragraph_elements(_with_breaks(library.Document(package.file())), document)
+            reader = _Reader()
+            for element, paragraph in found:
+                reader.take(element, paragraph)
+    except DamagedFileError as error:
+        if (root := package.root(main)) is None:
+            raise
+        texts = paragraph_texts(root)
+        if not texts:
+            raise
+        elements = [Element(text) for text in texts]
+        return Reading(elements, title, warnings=[*package.warnings, unstructured(error)])
+    return Reading(reader.elements, title, reader.page, package.warnings)
+
+
+def _plain_parts(package: OfficePackage) -> str:
+    """Bring the main part and the notes into plain form; returns the main part's name."""
+    roots = package.relations.get("", {}).values()
+    main = next((name for name in roots if name.endswith("document.xml")), "word/document.xml")
+    notes: dict[tuple[str, str], etree._Element] = {}
+    relations = package.relations.get(main, {})
+
+    def diagrams(key: str) -> list[str]:
+        return diagram_texts(package, relations, key)
+
+    for place in relations.values():
+        kind = place.rpartition("/")[2].removesuffix(".xml")
+        if kind in ("footnotes", "endnotes") and (root := package.root(place)) is not None:
+            plain_word(root, None, lambda _: [])
+            for note in root:
+                key = note.get(f"{_WORD}id") or ""
+                if note.get(f"{_WORD}type") in (None, "normal"):
+                    notes[kind.removesuffix("s"), key] = note
+
+    def note_of(reference: etree._Element) -> list[etree._Element]:
+        kind = etree.QName(reference).localname.removesuffix("Reference")
+        note = notes.pop((kind, reference.get(f"{_WORD}id") or ""), None)
+        return note.findall(f"{_WORD}p") if note is not None else []
+
+    change_part(package, main, lambda root, _: plain_word(root, note_of, diagrams))
+    return main
 
 
 def _with_breaks(word: Any) -> io.BytesIO:
@@ -79,6 +129,15 @@ class _Styles:
     def is_code(self, paragraph: Any) -> bool:
         """Is the paragraph in a fixed-width font, or in a style for code?"""
         return self._style(paragraph.style)[1] or _is_monospace(paragraph)
+
+    def is_list(self, paragraph: Any) -> bool:
+        """Does the file say that the paragraph is an item, so that nothing in it is a bullet?"""
+        styles = [] if paragraph.style is None else list(_chain(paragraph.style))
+        own = paragraph.paragraph_format.element
+        return any(
+            one.find(f"{_WORD}pPr/{_WORD}numPr") is not None
+            for one in (own, *(style.element for style in styles))
+        ) or any((style.name or "").startswith("List") for style in styles)
 
     def _style(self, style: Any) -> tuple[int | None, bool]:
         """Return the outline level and fixed width of a style and those it derives from."""
@@ -144,11 +203,14 @@ class _Reader:
         if kind == "Table":
             self._table(found)
         elif kind == "ListItem":
-            self._item(found)
+            self._item(found, paragraph)
         else:
             self._paragraph(found, kind, paragraph)
 
     def _paragraph(self, found: Any, kind: str, paragraph: Any) -> None:
+        if paragraph is not None and paragraph._p.get(FIGURE):
+            self._add(Element(found.text, kind="figure"))
+            return
         level = self.styles.level(paragraph)
         if level is None and kind == "Title":
             level = (found.metadata.category_depth or 0) + 1
@@ -166,10 +228,19 @@ class _Reader:
         else:
             self._add(Element(text.rstrip(), kind="code"))
 
-    def _item(self, found: Any) -> None:
+    def _item(self, found: Any, paragraph: Any) -> None:
         text = _linked(found)
+        depth = (found.metadata.category_depth or 0) + 1
+        sign = _dropped_sign(found.text, paragraph.text.strip()) if paragraph is not None else ""
+        if sign and sign.strip() not in BULLETS:
+            # The library takes minus signs, stars and the like for bullets that someone typed.
+            label = len(found.text) - len(paragraph.text.strip()) + len(sign)
+            text = f"{text[:label]}{sign}{text[label:]}"
+            if not self.styles.is_list(paragraph):
+                self._add(Element(text, depth=depth if starts_with_bullet(text) else 0))
+                return
         marker = "" if _NUMBER.match(text) else BULLET
-        self._add(Element(marker + text, depth=(found.metadata.category_depth or 0) + 1))
+        self._add(Element(marker + text, depth=depth))
 
     def _table(self, found: Any) -> None:
         source = found.metadata.text_as_html
@@ -182,6 +253,18 @@ class _Reader:
     def _add(self, element: Element) -> None:
         element.page = self.page
         self.elements.append(element)
+
+
+def _dropped_sign(shown: str, written: str) -> str:
+    """Return the first characters of a paragraph that are missing in an item's text.
+
+    >>> _dropped_sign("2. 20 degrees", "- 20 degrees"), _dropped_sign("2. oil", "oil")
+    ('- ', '')
+    """
+    for at in range(min(4, len(written))):
+        if not written[at].isspace() and shown.endswith(written[at:]):
+            return written[:at]
+    return ""
 
 
 def _linked(found: Any) -> str:

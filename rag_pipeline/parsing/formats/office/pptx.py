@@ -3,28 +3,56 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
-from rag_pipeline.parsing.formats.elements import Box, Element, Reading, list_item, table
-from rag_pipeline.parsing.formats.markup import add_link
+from lxml import etree
+
+from rag_pipeline.parsing.formats.containers import (
+    LIBRARY_ERRORS,
+    core_title,
+    library_errors,
+    open_container,
+)
+from rag_pipeline.parsing.formats.elements import Box, Element, Reading, list_item
 from rag_pipeline.parsing.formats.office.office_extra import load_library
+from rag_pipeline.parsing.formats.office.package.alternatives import (
+    choose_alternatives,
+    write_formulas,
+)
+from rag_pipeline.parsing.formats.office.package.mending import (
+    OfficePackage,
+    Relations,
+    change_part,
+    diagram_texts,
+    read_package,
+)
+from rag_pipeline.parsing.formats.office.package.plain_reading import paragraph_texts
+from rag_pipeline.parsing.formats.office.pptx_shapes import (
+    LINE_BREAKS,
+    A,
+    P,
+    bullet_of,
+    chart_elements,
+    description,
+    is_code,
+    linked,
+    table_of,
+)
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_BULLETS = (f"{_A}buNone", f"{_A}buChar", f"{_A}buAutoNum", f"{_A}buBlip")
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = frozenset({"TITLE", "CENTER_TITLE", "VERTICAL_TITLE"})
 _FURNITURE = frozenset({"DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"})
 _LISTS = frozenset({"BODY", "OBJECT", "VERTICAL_BODY", "VERTICAL_OBJECT"})
-_MONOSPACE = re.compile(r"courier|mono|consolas|menlo|typewriter", re.IGNORECASE)
-_LINE_BREAKS = re.compile(r"[\v\n]")
 NOTES_TOP = 0.97
 """Notes stand below the slide: their box is its lower edge."""
 INDENT = 0.02
+_SLIDE = re.compile(r"ppt/(?:slides|notesSlides)/[^/]+\.xml")
+Diagrams = Callable[[str, str], list[str]]
+"""The texts of the diagram that a relationship of a part leads to."""
 SECTION = "secHead"
 """Layout of slides that open a section; where there are any, the others stand below them."""
 
@@ -35,20 +63,37 @@ def read_pptx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     Raises `DamagedFileError`, `UnsafeFileError` and `MissingLibraryError`.
     """
     with open_container(path, settings, document) as container:
-        title = core_title(container, document)
+        package = read_package(container, document)
+        title = core_title(package.parts.get("docProps/core.xml"), document)
+    for name in list(package.parts):
+        if _SLIDE.fullmatch(name):
+            change_part(package, name, _plain_slide)
     library = load_library("pptx", document)
+    elements: list[Element] = []
+    warnings = package.warnings
     with library_errors(document):
-        show = library.Presentation(str(path))
+        show = library.Presentation(package.file())
         size = (int(show.slide_width or 1), int(show.slide_height or 1))
-        elements: list[Element] = []
-        has_sections = any(_layout(slide) == SECTION for slide in show.slides)
-        for number, slide in enumerate(show.slides, start=1):
-            opens = not has_sections or _layout(slide) in (SECTION, "title")
-            for element in _Slide(slide, size, 1 if opens else 2).elements():
-                element.page = number
-                elements.append(element)
-        pages = max(1, len(show.slides))
-    return Reading(elements, title=title, page_count=pages)
+        slides = list(show.slides)
+    has_sections = any(_layout(slide) == SECTION for slide in slides)
+    for number, slide in enumerate(slides, start=1):
+        opens = not has_sections or _layout(slide) in (SECTION, "title")
+        reader = _Slide(slide, size, 1 if opens else 2)
+        for element in reader.elements(lambda key, part: _diagram(package, part, key)):
+            element.page = number
+            elements.append(element)
+        warnings.extend(f"slide {number}: {fault}" for fault in reader.faults)
+    return Reading(elements, title=title, page_count=max(1, len(slides)), warnings=warnings)
+
+
+def _plain_slide(root: etree._Element, _: Relations) -> list[str]:
+    choose_alternatives(root)
+    write_formulas(root)
+    return []
+
+
+def _diagram(package: OfficePackage, part: str, key: str) -> list[str]:
+    return diagram_texts(package, package.relations.get(part, {}), key)
 
 
 class _Slide:
@@ -58,17 +103,35 @@ class _Slide:
         self.slide = slide
         self.level = level
         self.size = size
+        self.faults: list[str] = []
 
-    def elements(self) -> Iterator[Element]:
-        shapes = [(shape, self._box(shape)) for shape in self.slide.shapes]
+    def elements(self, diagrams: Diagrams) -> Iterator[Element]:
+        """Elements in order; a shape that cannot be read gives its bare text and a fault."""
+        self.diagrams = diagrams
+        shapes = [(shape, self._place(shape)) for shape in self.slide.shapes]
         shapes.sort(key=lambda pair: (not _is_title(pair[0]), round(pair[1][1], 2), pair[1][0]))
         for shape, box in shapes:
-            yield from self._shape(shape, box)
+            yield from self._guarded(shape, box)
         if self.slide.has_notes_slide:
             frame = self.slide.notes_slide.notes_text_frame
             text = frame.text.strip() if frame is not None else ""
             if text:
                 yield Element(f"Speaker notes: {text}", box=(0.0, NOTES_TOP, 1.0, 1.0))
+
+    def _guarded(self, shape: Any, box: Box) -> list[Element]:
+        try:
+            return list(self._shape(shape, box))
+        except LIBRARY_ERRORS as error:
+            reason = (str(error) or type(error).__name__).split("\n")[0][:100]
+            name = next((one.get("name") for one in shape._element.iter(f"{P}cNvPr")), "?")
+            self.faults.append(f"the shape {name!r} is faulty ({reason}); only its text was read")
+            return [Element(text, box=box) for text in paragraph_texts(shape._element)]
+
+    def _place(self, shape: Any) -> Box:
+        try:
+            return self._box(shape)
+        except LIBRARY_ERRORS:  # a placeholder whose layout is gone
+            return (0.0, 0.0, 1.0, 1.0)
 
     def _box(self, shape: Any) -> Box:
         """Place on the slide; parts that lie beyond it are cut."""
@@ -83,24 +146,27 @@ class _Slide:
     def _shape(self, shape: Any, box: Box) -> Iterator[Element]:
         if _placeholder(shape) in _FURNITURE:
             return
-        if shape.shape_type is not None and shape.shape_type.name == "GROUP":
+        if shape._element.tag == f"{P}grpSp":
             for inner in shape.shapes:
-                yield from self._shape(inner, box)
+                yield from self._guarded(inner, box)
         elif getattr(shape, "has_table", False):
-            if element := _table(shape.table, box):
+            if element := table_of(shape.table, box):
                 yield element
         elif getattr(shape, "has_chart", False):
-            chart = shape.chart
-            if chart.has_title and chart.chart_title.has_text_frame:
-                yield Element(one_line(chart.chart_title.text_frame.text), kind="figure", box=box)
-        elif shape.has_text_frame:
+            yield from chart_elements(shape.chart, box)
+        elif getattr(shape, "has_text_frame", False) and shape.text_frame.text.strip():
             yield from self._text(shape, box)
-        elif (text := _description(shape)) and shape.shape_type is not None:
+        elif (relation := shape._element.find(".//{*}relIds")) is not None:
+            key = relation.get(f"{_R}dm") or ""
+            part = str(self.slide.part.partname).lstrip("/")
+            for text in self.diagrams(key, part):
+                yield Element(text, box=box)
+        elif (text := description(shape)) and shape._element.tag != f"{P}sp":
             yield Element(text, kind="figure", box=box)
 
     def _text(self, shape: Any, box: Box) -> Iterator[Element]:
         if _is_title(shape):
-            if text := one_line(_LINE_BREAKS.sub(" ", shape.text_frame.text)):
+            if text := one_line(LINE_BREAKS.sub(" ", shape.text_frame.text)):
                 yield Element(text, level=self.level, box=box)
             return
         paragraphs = [one for one in shape.text_frame.paragraphs if one.text.strip()]
@@ -109,8 +175,8 @@ class _Slide:
         code: Element | None = None
         for at, paragraph in enumerate(paragraphs):
             bottom = box[1] + (at + 1) * height
-            if _is_code(paragraph):
-                text = _LINE_BREAKS.sub("\n", paragraph.text).rstrip()
+            if is_code(paragraph):
+                text = LINE_BREAKS.sub("\n", paragraph.text).rstrip()
                 if code is not None and code.box:
                     code.text += f"\n{text}"
                     code.box = (*code.box[:3], bottom)
@@ -125,7 +191,7 @@ class _Slide:
             yield element
 
     def _paragraph(self, shape: Any, paragraph: Any, level: int, counts: dict[int, int]) -> Element:
-        text = _linked(paragraph)
+        text = linked(paragraph)
         bullet = self._bullet(shape, paragraph, level)
         for deeper in [one for one in counts if one > level]:
             del counts[deeper]
@@ -144,28 +210,28 @@ class _Slide:
 
         The chain is: shape, layout, master, and the master's style of bodies.
         """
-        properties = paragraph._p.find(f"{_A}pPr")
-        if (own := _bullet_of(properties)) is not None:
+        properties = paragraph._p.find(f"{A}pPr")
+        if (own := bullet_of(properties)) is not None:
             return own
-        name = f"{_A}lvl{level + 1}pPr"
-        sources = [shape._element.find(f".//{_A}lstStyle")]
+        name = f"{A}lvl{level + 1}pPr"
+        sources = [shape._element.find(f".//{A}lstStyle")]
         if _placeholder(shape) in _LISTS:
             index = shape.placeholder_format.idx
             layout = self.slide.slide_layout
             masters = layout.slide_master
             sources += [
-                one._element.find(f".//{_A}lstStyle")
+                one._element.find(f".//{A}lstStyle")
                 for one in layout.placeholders
                 if one.placeholder_format.idx == index
             ]
             sources += [
-                one._element.find(f".//{_A}lstStyle")
+                one._element.find(f".//{A}lstStyle")
                 for one in masters.placeholders
                 if one.placeholder_format.type.name == "BODY"
             ]
-            sources.append(masters._element.find(f".//{_P}bodyStyle"))
+            sources.append(masters._element.find(f".//{P}bodyStyle"))
         for source in sources:
-            if source is not None and (found := _bullet_of(source.find(name))) is not None:
+            if source is not None and (found := bullet_of(source.find(name))) is not None:
                 return found
         return ""
 
@@ -173,15 +239,6 @@ class _Slide:
 def _layout(slide: Any) -> str:
     """Type of the slide's layout (ECMA-376 part 1, section 19.7.15)."""
     return str(slide.slide_layout._element.get("type") or "")
-
-
-def _bullet_of(properties: Any) -> str | None:
-    if properties is None:
-        return None
-    for child in properties:
-        if child.tag in _BULLETS:
-            return str(child.tag).removeprefix(_A)
-    return None
 
 
 def _placeholder(shape: Any) -> str:
@@ -194,44 +251,3 @@ def _placeholder(shape: Any) -> str:
 
 def _is_title(shape: Any) -> bool:
     return _placeholder(shape) in _TITLES
-
-
-def _is_code(paragraph: Any) -> bool:
-    runs = [run for run in paragraph.runs if run.text.strip()]
-    return bool(runs) and all(_MONOSPACE.search(run.font.name or "") for run in runs)
-
-
-def _linked(paragraph: Any) -> str:
-    parts = []
-    for child in paragraph._p:
-        if child.tag == f"{_A}br":
-            parts.append("\n")
-        elif child.tag in (f"{_A}r", f"{_A}fld"):
-            text = child.findtext(f"{_A}t") or ""
-            run = next((one for one in paragraph.runs if one._r is child), None)
-            parts.append(add_link(text, run.hyperlink.address if run is not None else None))
-    return "".join(parts).strip()
-
-
-def _table(found: Any, box: Box) -> Element | None:
-    cells, spans = [], []
-    for row in found.rows:
-        cells.append([_LINE_BREAKS.sub("\n", cell.text) for cell in row.cells])
-        spans.append(
-            [
-                (0, 0)
-                if cell.is_spanned
-                else (cell.span_width, cell.span_height)
-                if cell.is_merge_origin
-                else (1, 1)
-                for cell in row.cells
-            ]
-        )
-    return table(cells, spans, box=box)
-
-
-def _description(shape: Any) -> str:
-    """What the author says that a picture shows; names that programs give do not count."""
-    properties = shape._element.find(f".//{_P}cNvPr")
-    text = one_line(properties.get("descr") or "") if properties is not None else ""
-    return "" if re.fullmatch(r"\S+\.(?:png|jpe?g|gif|emf|wmf|svg)", text, re.I) else text

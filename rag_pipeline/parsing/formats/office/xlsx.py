@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rag_pipeline.errors import UnsafeFileError
+from rag_pipeline.errors import DamagedFileError, UnsafeFileError
 from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.elements import Element, Reading, table
 from rag_pipeline.parsing.formats.office.office_extra import load_library
 from rag_pipeline.parsing.formats.office.openpyxl_cells import stored_cells
+from rag_pipeline.parsing.formats.office.package.mending import OfficePackage, read_package
+from rag_pipeline.parsing.formats.office.package.sheet_parts import (
+    drawn_texts,
+    plain_sheets,
+    sheet_parts,
+)
+from rag_pipeline.parsing.formats.office.xlsx_values import shown_formula, shown_value, uncomputed
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
@@ -31,30 +38,67 @@ Values = dict[Place, str]
 def read_xlsx(path: Path, settings: ParsingSettings, document: str) -> Reading:
     """Elements of a workbook: a heading with its name for every sheet, then tables and notes.
 
-    Values are those that the program which saved it had computed. Hidden sheets are left out.
+    Values are those that the program which saved it had computed; a formula that was never computed
+    stands as such. Hidden sheets are left out. A workbook that openpyxl cannot open is read cell by
+    cell, with a warning.
     Raises `DamagedFileError`, `UnsafeFileError` and `MissingLibraryError`.
     """
     with open_container(path, settings, document) as container:
-        title = core_title(container, document)
         _check_merged(container, document)
-    library = load_library("openpyxl", document)
-    # By handle: by path, openpyxl would go by the ending of the name.
-    with library_errors(document), path.open("rb") as file:
-        book = library.load_workbook(file, data_only=True)
-    reading = Reading([], title=title)
+        package = read_package(container, document, thorough=False)
+        try:
+            book = _book(package, document)
+        except DamagedFileError as error:
+            package = read_package(container, document)
+            try:
+                book = _book(package, document)
+            except DamagedFileError:
+                return plain_sheets(package, error)
+    title = core_title(package.parts.get("docProps/core.xml"), document)
+    reading = Reading([], title=title, warnings=package.warnings)
+    formulas = _formulas(package, document)
     hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    parts = sheet_parts(package)
     for page, sheet in enumerate(sheets, start=1):
-        found = _sheet_elements(sheet, document)
+        found = _sheet_elements(sheet, formulas.get(sheet.title, {}), document)
+        found.extend(map(Element, drawn_texts(package, parts.get(sheet.title, ""))))
         if found:
-            reading.elements.append(Element(one_line(sheet.title), level=1, page=page))
-            for element in found:
-                element.page = page
-            reading.elements.extend(found)
+            found.insert(0, Element(one_line(sheet.title), level=1))
+        reading.elements.extend(replace(element, page=page) for element in found)
     reading.page_count = max(1, len(sheets))
     if hidden:
         reading.warnings.append(f"hidden sheets were left out: {', '.join(hidden[:10])}")
+    if count := sum(map(len, formulas.values())):
+        were = "1 formula was" if count == 1 else f"{count} formulas were"
+        places = [f"{name}!{place}" for name, found in formulas.items() for place in found]
+        reading.warnings.append(
+            f"{were} never computed; the formula stands in its cell: {', '.join(places[:10])}"
+        )
     return reading
+
+
+def _book(package: OfficePackage, document: str, *, values: bool = True) -> Any:
+    """Open the workbook with the values that were computed last, or with its formulas."""
+    library = load_library("openpyxl", document)
+    with library_errors(document):
+        return library.load_workbook(package.file(), data_only=values)
+
+
+def _formulas(package: OfficePackage, document: str) -> dict[str, dict[str, str]]:
+    """Return formulas without a value by sheet and place; most workbooks have none."""
+    found: dict[str, dict[str, str]] = {}
+    book = None
+    for name, part in sheet_parts(package).items():
+        if not (places := uncomputed(package.parts.get(part, b""))):
+            continue
+        try:
+            book = book or _book(package, document, values=False)
+            sheet = book[name]
+        except (DamagedFileError, KeyError):
+            continue
+        found[name] = {place: shown_formula(sheet[place].value or "") for place in places}
+    return found
 
 
 def _check_merged(container: zipfile.ZipFile, document: str) -> None:
@@ -91,12 +135,17 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _sheet_elements(sheet: Any, document: str) -> list[Element]:
+def _sheet_elements(sheet: Any, formulas: dict[str, str], document: str) -> list[Element]:
     """Read the areas between empty rows: rows with a single cell are text, the rest is a table."""
     values: Values = {}
+    notes: list[Element] = []
     for place, cell in stored_cells(sheet, document):
-        if cell.value is not None and (text := _shown(cell)):
+        if cell.coordinate in formulas:
+            values[place] = formulas[cell.coordinate]
+        elif cell.value is not None and (text := shown_value(cell)):
             values[place] = text
+        if cell.comment is not None and (note := one_line(cell.comment.text or "")):
+            notes.append(Element(f"Comment on {cell.coordinate}: {note}"))
     merged: dict[Place, Place] = {}
     for area in sheet.merged_cells.ranges:
         merged[area.min_row, area.min_col] = (area.max_row, area.max_col)
@@ -104,7 +153,7 @@ def _sheet_elements(sheet: Any, document: str) -> list[Element]:
     elements: list[Element] = []
     for rows in _areas(values, merged):
         elements.extend(_area_elements(rows, values, merged))
-    return elements
+    return elements + notes
 
 
 def _areas(values: Values, merged: dict[Place, Place]) -> list[list[int]]:
@@ -154,27 +203,3 @@ def _area_elements(rows: list[int], values: Values, merged: dict[Place, Place]) 
             spans[at][number] = (wide, high)
     element = table(cells, spans)
     return [*notes, element] if element else notes
-
-
-def _shown(cell: Any) -> str:
-    """A value about as the sheet shows it."""
-    value = cell.value
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, datetime.datetime):
-        midnight = value.time() == datetime.time()
-        return value.date().isoformat() if midnight else value.isoformat(" ", "minutes")
-    if isinstance(value, float):
-        if cell.number_format.endswith("%"):
-            return f"{value * 100:.10g}%"
-        return f"{value:.15g}"
-    if isinstance(value, int) and cell.number_format.endswith("%"):
-        return f"{value * 100}%"
-    if isinstance(value, int) and set(cell.number_format) == {"0"}:
-        return str(value).zfill(len(cell.number_format))  # part numbers with leading zeros
-    text = str(value).strip()
-    link = cell.hyperlink
-    target = link.target if link is not None else None
-    if target and target.startswith(("http://", "https://")) and target not in text:
-        return f"{text} ({target})"
-    return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_pipeline.line_marks import BULLET, without_bullet
+from rag_pipeline.line_marks import BULLET
 from rag_pipeline.parsing.formats.elements import Element, list_item
 from rag_pipeline.parsing.formats.rtf.rtf_tables import RtfRow, table_of
 
@@ -71,7 +71,7 @@ class RtfBlocks:
         if number := _LABEL.match(label):
             self.add(list_item(body, depth, int(number[1])))
         elif len(label.strip()) <= 1:
-            self.add(list_item(without_bullet(_SYMBOL_BULLET.sub("", body)), depth))
+            self.add(list_item(_SYMBOL_BULLET.sub("", body), depth))
         else:
             self.add(Element(f"{label.strip()} {body}", depth=depth))
 

@@ -7,23 +7,28 @@ properties, and hands on a paragraph at each `\\par`, `\\cell` or `\\row`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rag_pipeline.errors import DamagedFileError
 from rag_pipeline.parsing.formats.elements import Element, Reading
+from rag_pipeline.parsing.formats.inline.symbol_fonts import symbol
 from rag_pipeline.parsing.formats.markup import add_link
 from rag_pipeline.parsing.formats.rtf.rtf_blocks import (
-    RtfBlocks,
     has_typed_marker,
     heading_level,
     is_code_style,
 )
+from rag_pipeline.parsing.formats.rtf.rtf_characters import RtfCharacters
 from rag_pipeline.parsing.formats.rtf.rtf_tables import RtfRow
 from rag_pipeline.parsing.formats.rtf.rtf_words import (
+    BOXES,
     CHARACTERS,
     CHARSETS,
+    DESTINATIONS,
+    MATH_BEFORE,
     NUMBERS,
+    READ_THOUGH_STARRED,
     RESETS,
     SKIPPED,
     SWITCHES,
@@ -34,24 +39,10 @@ from rag_pipeline.parsing.formats.rtf.rtf_words import (
 from rag_pipeline.text import one_line
 
 _HYPERLINK = re.compile(r'HYPERLINK\s+"?([^"\s]+)"?', re.IGNORECASE)
-_MONOSPACE = re.compile(r"courier|mono|consolas|menlo|typewriter", re.IGNORECASE)
+_SYMBOL_FIELD = re.compile(
+    r'\s*SYMBOL\s+(0x[0-9a-f]+|\d+)(?:.*?\\\\?f\s+"?([^"\\]+)"?)?', re.IGNORECASE | re.DOTALL
+)
 MAX_DEPTH = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What holds within a group."""
-
-    destination: str = ""
-    font: int = -1
-    bold: bool = False
-    unicode_skip: int = 1
-    style: int = 0
-    outline: int | None = None
-    level: int = 0
-    indent: int = 0
-    in_table: bool = False
-    hidden: bool = False
 
 
 def read_rtf(data: bytes, document: str) -> Reading:
@@ -69,37 +60,25 @@ def read_rtf(data: bytes, document: str) -> Reading:
         warnings.append("the file's end is missing; the text may be incomplete")
     blocks = reader.blocks
     return Reading(
-        blocks.elements, title=reader.title or None, page_count=blocks.page, warnings=warnings
+        blocks.elements,
+        title=reader.title or None,
+        page_count=blocks.page,
+        warnings=warnings,
+        furniture=reader.furniture,
     )
 
 
-class _Reader:
+class _Reader(RtfCharacters):
     """Follows the tokens and gathers paragraphs."""
 
     def __init__(self, document: str) -> None:
+        super().__init__()
         self.document = document
-        self.blocks = RtfBlocks()
-        self.title = ""
-        self.state = _State()
-        self.stack: list[_State] = []
         self.starred = False
-        self.skip = 0
-        self.encoding = "cp1252"
-        self.pending = bytearray()
-        self.parts: list[str] = []
-        self.plain = False
-        self.monospace = True
-        self.label = ""
-        self.fonts: dict[int, tuple[str, str]] = {}
-        self.font_name = ""
+        self.after_brace = False
         self.charset = 0
         self.styles: dict[int, tuple[str, int | None]] = {}
-        self.style_name = ""
-        self.fields: list[tuple[int, str, int]] = []
-        """(depth of the stack, address, place in `parts`) of open links."""
-        self.instruction = ""
         self.row = RtfRow()
-        self.cell_lines: list[str] = []
 
     @property
     def open_groups(self) -> int:
@@ -107,6 +86,11 @@ class _Reader:
         return len(self.stack)
 
     def take(self, token: re.Match[bytes]) -> None:
+        """Take the next token."""
+        self._take(token)
+        self.after_brace = token["group"] == b"{"
+
+    def _take(self, token: re.Match[bytes]) -> None:
         if token["hex"] is not None:
             self._byte(int(token["hex"], 16))
             return
@@ -114,6 +98,8 @@ class _Reader:
             self._raw(token["text"])
             return
         self._flush_bytes()
+        if token["group"] is not None:
+            self.skip = 0  # what stands for a character beyond the code page ends with its group
         if token["group"] == b"{":
             if len(self.stack) >= MAX_DEPTH:
                 raise DamagedFileError("its groups are nested too deep", document=self.document)
@@ -123,7 +109,10 @@ class _Reader:
             self._close()
         elif token["symbol"] is not None:
             if token["symbol"] == b"*":
-                self.starred = True
+                # It means something right after a brace alone.
+                self.starred = self.after_brace
+            elif self.skip and token["symbol"] in SYMBOLS:
+                self.skip -= 1
             elif token["symbol"] in (b"\n", b"\r"):
                 self._paragraph()
             else:
@@ -131,48 +120,6 @@ class _Reader:
         elif token["word"] is not None:
             number = int(token["number"]) if token["number"] is not None else None
             self._word(token["word"].decode("ascii"), number)
-
-    # Characters
-
-    def _raw(self, data: bytes) -> None:
-        if self.skip:
-            taken = min(self.skip, len(data))
-            self.skip -= taken
-            data = data[taken:]
-        self.pending.extend(data)
-
-    def _byte(self, value: int) -> None:
-        if self.skip:
-            self.skip -= 1
-        else:
-            self.pending.append(value)
-
-    def _flush_bytes(self) -> None:
-        if self.pending:
-            encoding = self.fonts.get(self.state.font, ("", ""))[1] or self.encoding
-            self._text(bytes(self.pending).decode(encoding, "replace"))
-            self.pending.clear()
-
-    def _text(self, text: str) -> None:
-        destination = self.state.destination
-        if not text or self.state.hidden:
-            return
-        if not destination:
-            self.parts.append(text)
-            if text.strip():
-                self.plain |= not self.state.bold
-                font = self.fonts.get(self.state.font, ("", ""))[0]
-                self.monospace &= bool(_MONOSPACE.search(font))
-        elif destination == "listtext":
-            self.label += text
-        elif destination == "fonttbl":
-            self.font_name += text
-        elif destination == "stylesheet":
-            self.style_name += text
-        elif destination == "fldinst":
-            self.instruction += text
-        elif destination == "title":
-            self.title += text
 
     # Groups and control words
 
@@ -188,10 +135,14 @@ class _Reader:
                 CHARSETS.get(self.charset, "") if self.charset != 2 else "",
             )
             self.font_name, self.charset = "", 0
+        elif self.flows and len(self.stack) == self.flows[-1].depth:
+            self._end_flow()
         elif closing == "stylesheet" and self.style_name:
             self.styles[ended.style] = (self.style_name.strip().rstrip(";"), ended.outline)
             self.style_name = ""
         elif closing == "fldinst" and self.state.destination != "fldinst":
+            if sign := _SYMBOL_FIELD.match(self.instruction):
+                self._text(symbol(int(sign[1], 0), sign[2] or "Symbol"))
             match = _HYPERLINK.search(self.instruction)
             address = match[1] if match else ""
             self.fields.append((len(self.stack), address, len(self.parts)))
@@ -202,44 +153,57 @@ class _Reader:
                 self.parts[start:] = [add_link("".join(self.parts[start:]), address)]
 
     def _word(self, word: str, number: int | None) -> None:
-        on = number != 0
         state = self.state
-        if self.starred and word not in ("listtext", "fldinst"):
+        if state.destination == "skipped" and word in BOXES and not self._in_copy():
+            self.state = replace(state, destination="")
+            self._begin_flow()
+            return
+        if self.starred and word not in READ_THOUGH_STARRED:
             self.state = replace(state, destination="skipped")
             self.starred = False
             return
         self.starred = False
         if state.destination == "skipped":
             return
-        if word in SKIPPED:
-            self.state = replace(state, destination="skipped")
-        elif word in ("fonttbl", "stylesheet", "listtext", "fldinst", "title", "info"):
-            if word == "listtext":
+        if state.destination == "copy":
+            return
+        if not self._destination(word):
+            self._character_word(word, number)
+
+    def _destination(self, word: str) -> bool:
+        """Take a word that says what its group holds; False for other words."""
+        if word in BOXES:
+            self.state = replace(self.state, destination="")
+            self._begin_flow()
+        elif word in DESTINATIONS:
+            if word in ("listtext", "pntext"):
                 self.label = ""
-            self.state = replace(state, destination=word)
-        elif state.destination == "info":
-            self.state = replace(state, destination="skipped")
+            self.state = replace(self.state, destination=DESTINATIONS[word])
+        elif word in SKIPPED or self.state.destination == "info":
+            self.state = replace(self.state, destination="skipped")
+        else:
+            return False
+        return True
+
+    def _character_word(self, word: str, number: int | None) -> None:
+        """Take a word for characters and their code page, or hand it on."""
+        if word in MATH_BEFORE:
+            self._text(MATH_BEFORE[word])
         elif word == "u" and number is not None:
             self._unicode(number)
         elif word == "uc":
-            self.state = replace(state, unicode_skip=max(0, number or 0))
+            self.state = replace(self.state, unicode_skip=max(0, number or 0))
         elif word in CHARACTERS:
-            self._text(CHARACTERS[word])
+            if self.skip:
+                self.skip -= 1
+            else:
+                self._text(CHARACTERS[word])
         elif word == "ansicpg" and number:
             self.encoding = f"cp{number}" if is_codec(f"cp{number}") else "cp1252"
         elif word == "fcharset":
             self.charset = number or 0
         else:
-            self._format(word, number, on)
-
-    def _unicode(self, number: int) -> None:
-        code = number + 65536 if number < 0 else number
-        if 0xD800 <= code <= 0xDFFF:
-            # A surrogate pair comes as two words; they are joined when the text is whole.
-            self._text(chr(code))
-        elif code < 0x110000:
-            self._text(chr(code))
-        self.skip = self.state.unicode_skip
+            self._format(word, number, number != 0)
 
     def _format(self, word: str, number: int | None, on: bool) -> None:
         changes: dict[str, Any] = dict(RESETS.get(word, {}))
@@ -263,7 +227,7 @@ class _Reader:
     # Tables
 
     def _table_word(self, word: str, number: int | None) -> None:
-        if word != "row":
+        if word not in ("row", "nestrow"):
             self.row.define(word, number)
             return
         if self.row.cells:
@@ -280,17 +244,6 @@ class _Reader:
 
     # Paragraphs
 
-    def _take_text(self) -> str:
-        self._flush_bytes()
-        text = "".join(self.parts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        self.parts = []
-        self.fields = [(depth, address, 0) for depth, address, _ in self.fields]
-        return text
-
-    def _labelled(self, text: str) -> str:
-        label, self.label = self.label.strip(), ""
-        return f"{label} {text.strip()}" if label else text
-
     def _paragraph(self) -> None:
         bold, monospace = not self.plain, self.monospace
         text = self._take_text()
@@ -298,6 +251,10 @@ class _Reader:
         if self.state.in_table:
             if text.strip():
                 self.cell_lines.append(self._labelled(text))
+            return
+        if self.flows:
+            if text.strip():
+                self.blocks.add_text(self._labelled(text), bold)
             return
         self.blocks.end_table()
         label, self.label = self.label.strip(), ""

@@ -14,9 +14,9 @@ TOKEN = re.compile(
 SKIPPED = frozenset(
     "colortbl listtable listoverridetable rsidtbl generator themedata colorschememapping "
     "datastore latentstyles xmlnstbl pict object header headerl headerr headerf footer footerl "
-    "footerr footerf ftnsep ftnsepc aftnsep pntext pnseclvl template private mmath revtbl "
+    "footerr footerf ftnsep ftnsepc aftnsep pnseclvl template private mmathPr mctrlPr revtbl "
     "userprops pgdsctbl filetbl nonshppict bkmkstart bkmkend annotation atnid atnauthor atnref "
-    "falt panose shpinst do comment footnote fldtype datafield wgrffmtfilter xe tc".split()
+    "falt panose shpinst shprslt do comment fldtype datafield wgrffmtfilter xe tc".split()
 )
 CHARACTERS = {
     "tab": "\t",
@@ -31,6 +31,19 @@ CHARACTERS = {
     "emspace": " ",
     "enspace": " ",
 }
+READ_THOUGH_STARRED = frozenset({"listtext", "pntext", "fldinst", "moMath", "moMathPara"})
+"""Destinations that readers may skip, but that hold what people see."""
+DESTINATIONS = {
+    **{name: name for name in ("fonttbl", "stylesheet", "listtext", "fldinst", "title", "info")},
+    "pntext": "listtext",
+    "shprslt": "copy",
+    "pict": "copy",
+}
+"""What a group is for, by the word that begins it; `copy` shows a shape to older programs."""
+BOXES = frozenset({"shptxt", "dptxbxtext", "footnote"})
+"""Destinations with paragraphs of their own: text boxes, and notes."""
+MATH_BEFORE = {"mden": "/", "msup": "^", "msub": "_"}
+"""Signs before parts of formulas."""
 SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-", b"-": ""}
 CHARSETS = {
     0: "cp1252",
@@ -53,7 +66,7 @@ CHARSETS = {
 """Code page by `\\fcharset`."""
 RESETS: dict[str, dict[str, Any]] = {
     "pard": {"style": 0, "outline": None, "level": 0, "indent": 0, "in_table": False},
-    "plain": {"bold": False, "font": -1, "hidden": False},
+    "plain": {"bold": False, "font": -1, "hidden": False, "deleted": False},
 }
 """Words that set several properties back."""
 NUMBERS = {
@@ -64,7 +77,7 @@ NUMBERS = {
     "f": ("font", -1),
 }
 """Words that set a property to their number, and the number that is meant where there is none."""
-SWITCHES = {"b": "bold", "v": "hidden", "intbl": "in_table"}
+SWITCHES = {"b": "bold", "v": "hidden", "deleted": "deleted", "intbl": "in_table"}
 """Words that switch a property on, or off with the number 0."""
 
 

@@ -1,0 +1,1 @@
+"""Files of data: tables, trees and notebooks."""

@@ -1,0 +1,1 @@
+"""What stands inside lines beside plain letters: formulas and the signs of symbol fonts."""
