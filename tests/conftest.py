@@ -27,6 +27,7 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database, connect
 from rag_pipeline.store.migrations import apply_migrations, create_database
+from tests.commands import Commands
 
 PROJECT_DIR = Path(__file__).parents[1]
 SAMPLES_DIR = PROJECT_DIR / "samples"
@@ -187,6 +188,14 @@ def database(settings: Settings) -> Iterator[Database]:
     database = Database.open(settings)
     yield database
     database.close()
+
+
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """Runs `rag` in processes of its own."""
+    commands = Commands()
+    yield commands
+    commands.close()
 
 
 @pytest.fixture(scope="session")
