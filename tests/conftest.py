@@ -23,7 +23,8 @@ from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 from pydantic import SecretStr
 
-from rag_pipeline.settings import Settings
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database, connect
 from rag_pipeline.store.migrations import apply_migrations, create_database
@@ -164,9 +165,12 @@ def database_url(server_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the local model's graph, built once per session."""
-    return tmp_path_factory.mktemp("models")
+def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the local model's graph, built once per session, and kept loaded for all."""
+    folder = tmp_path_factory.mktemp("models")
+    kept = create_embedder(EmbeddingSettings(), folder)
+    yield folder
+    del kept
 
 
 def make_settings(project_dir: Path, database_url: str, models_dir: Path) -> Settings:
