@@ -173,10 +173,15 @@ def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     del kept
 
 
-def make_settings(project_dir: Path, database_url: str, models_dir: Path) -> Settings:
-    """Make an empty project folder that uses the session's models; return its settings."""
+def link_models(project_dir: Path, models_dir: Path) -> None:
+    """Let a project folder use the session's models: to build its own takes seconds."""
     (project_dir / ".rag").mkdir(parents=True)
     (project_dir / ".rag" / "models").symlink_to(models_dir, target_is_directory=True)
+
+
+def make_settings(project_dir: Path, database_url: str, models_dir: Path) -> Settings:
+    """Make an empty project folder that uses the session's models; return its settings."""
+    link_models(project_dir, models_dir)
     return Settings.load(project_dir, database_url=SecretStr(database_url))
 
 
