@@ -44,29 +44,8 @@ for profile, is_fixed in (("fixed", True), ("search", False)):
         suppress_health_check=[HealthCheck.too_slow],
     )
 hypothesis_settings.load_profile("fixed")
-# Files that take longest, the longest first; xdist itself would order files by number of tests.
-LONG_FILES = (
-    "orchestration/test_faults.py",
-    "security/test_secrets.py",
-    "orchestration/test_command_line.py",
-    "test_readme_session.py",
-    "packaging/test_wheel.py",
-    "serve/test_openapi.py",
-    "console/test_inspection_page.py",
-    "security/test_fuzz.py",
-)
 PEAKS = pytest.StashKey[dict[str, int]]()
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the longest files first, so that no worker ends with one while the other idles."""
-    place = {name: number for number, name in enumerate(LONG_FILES)}
-
-    def rank(item: pytest.Item) -> int:
-        return place.get(item.nodeid.split("::")[0].removeprefix("tests/"), len(LONG_FILES))
-
-    items.sort(key=rank)
 
 
 def peak_megabytes() -> int:
