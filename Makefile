@@ -44,7 +44,7 @@ dev: $(BASE) ## Dagster's UI on the same data
 extras: $(STAMP) ## install every optional part: Office files, services, object stores
 
 test: $(STAMP) ## the tests
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(STAMP) ## lint, format, types, import contract
 	@$(BIN)/ruff check .

@@ -23,10 +23,12 @@ from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 from pydantic import SecretStr
 
-from rag_pipeline.settings import Settings
+from rag_pipeline.embedding import create_embedder
+from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database, connect
 from rag_pipeline.store.migrations import apply_migrations, create_database
+from tests.commands import Commands
 
 PROJECT_DIR = Path(__file__).parents[1]
 SAMPLES_DIR = PROJECT_DIR / "samples"
@@ -42,29 +44,8 @@ for profile, is_fixed in (("fixed", True), ("search", False)):
         suppress_health_check=[HealthCheck.too_slow],
     )
 hypothesis_settings.load_profile("fixed")
-# Files that take longest, the longest first; xdist itself would order files by number of tests.
-LONG_FILES = (
-    "orchestration/test_faults.py",
-    "security/test_secrets.py",
-    "orchestration/test_command_line.py",
-    "test_readme_session.py",
-    "packaging/test_wheel.py",
-    "serve/test_openapi.py",
-    "console/test_inspection_page.py",
-    "security/test_fuzz.py",
-)
 PEAKS = pytest.StashKey[dict[str, int]]()
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the longest files first, so that no worker ends with one while the other idles."""
-    place = {name: number for number, name in enumerate(LONG_FILES)}
-
-    def rank(item: pytest.Item) -> int:
-        return place.get(item.nodeid.split("::")[0].removeprefix("tests/"), len(LONG_FILES))
-
-    items.sort(key=rank)
 
 
 def peak_megabytes() -> int:
@@ -163,15 +144,23 @@ def database_url(server_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the local model's graph, built once per session."""
-    return tmp_path_factory.mktemp("models")
+def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the local model's graph, built once per session, and kept loaded for all."""
+    folder = tmp_path_factory.mktemp("models")
+    kept = create_embedder(EmbeddingSettings(), folder)
+    yield folder
+    del kept
+
+
+def link_models(project_dir: Path, models_dir: Path) -> None:
+    """Let a project folder use the session's models: to build its own takes seconds."""
+    (project_dir / ".rag").mkdir(parents=True)
+    (project_dir / ".rag" / "models").symlink_to(models_dir, target_is_directory=True)
 
 
 def make_settings(project_dir: Path, database_url: str, models_dir: Path) -> Settings:
     """Make an empty project folder that uses the session's models; return its settings."""
-    (project_dir / ".rag").mkdir(parents=True)
-    (project_dir / ".rag" / "models").symlink_to(models_dir, target_is_directory=True)
+    link_models(project_dir, models_dir)
     return Settings.load(project_dir, database_url=SecretStr(database_url))
 
 
@@ -187,6 +176,14 @@ def database(settings: Settings) -> Iterator[Database]:
     database = Database.open(settings)
     yield database
     database.close()
+
+
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """Runs `rag` in processes of its own."""
+    commands = Commands()
+    yield commands
+    commands.close()
 
 
 @pytest.fixture(scope="session")

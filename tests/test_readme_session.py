@@ -17,6 +17,7 @@ from rag_pipeline.embedding import create_embedder
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
+from tests.commands import Commands
 from tests.conftest import PROJECT_DIR, SAMPLES_DIR, fresh_database, make_settings
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -35,7 +36,9 @@ def project(
 
 
 @pytest.fixture(scope="module")
-def session(project: Settings, tmp_path_factory: pytest.TempPathFactory) -> Session:
+def session(
+    project: Settings, commands: Commands, tmp_path_factory: pytest.TempPathFactory
+) -> Session:
     """Run every command of the console blocks, in order; return the results by command.
 
     `make` is left out: it would call the tests again, and the demonstration is these commands.
@@ -54,9 +57,12 @@ def session(project: Settings, tmp_path_factory: pytest.TempPathFactory) -> Sess
     texts = [(PROJECT_DIR / name).read_text(encoding="utf-8") for name in DOCUMENTS]
     blocks = [block for text in texts for block in CONSOLE.findall(text)]
     lines = [line for block in blocks for line in block.strip().splitlines()]
-    return {
-        line: subprocess.run(
-            shlex.split(line),
+
+    def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        if program == "rag":
+            return commands.run(*arguments, folder=PROJECT_DIR, environment=environment)
+        return subprocess.run(
+            [program, *arguments],
             cwd=PROJECT_DIR,
             env=environment,
             capture_output=True,
@@ -64,8 +70,9 @@ def session(project: Settings, tmp_path_factory: pytest.TempPathFactory) -> Sess
             timeout=300,
             check=False,
         )
-        for line in lines
-        if not line.startswith(("make ", "source "))
+
+    return {
+        line: run(*shlex.split(line)) for line in lines if not line.startswith(("make ", "source "))
     }
 
 

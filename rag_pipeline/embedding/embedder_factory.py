@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from rag_pipeline.embedding.embedder import Embedder
 from rag_pipeline.embedding_models import Provider, find_model
 from rag_pipeline.settings import EmbeddingSettings
 
+# A loaded model takes about 100 MB, so whoever needs the same one shares it.
+_local: WeakValueDictionary[tuple[EmbeddingSettings, Path], Embedder] = WeakValueDictionary()
+_local_lock = threading.Lock()
+
 
 def create_embedder(settings: EmbeddingSettings, cache_dir: Path) -> Embedder:
     """Return the embedder that `settings` names; `cache_dir` keeps model files between runs.
 
-    Nothing is loaded, read or called before the first call.
+    Nothing is loaded, read or called before the first call. While the embedder of the bundled model
+    is in use, the same settings and folder return it again.
     """
     if settings.provider == "local":
         if settings.model_path is None:
             from rag_pipeline.embedding.local.local_embedder import LocalEmbedder
 
-            return LocalEmbedder(settings, cache_dir)
+            with _local_lock:
+                key = (settings, cache_dir.resolve())
+                embedder = _local.get(key)
+                if embedder is None:
+                    embedder = _local[key] = LocalEmbedder(settings, cache_dir)
+            return embedder
         from rag_pipeline.embedding.local.own_model import FolderEmbedder
 
         return FolderEmbedder(settings, cache_dir)

@@ -5,26 +5,28 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from tests.chat.chat_server import Answer, ChatServer, chunk, error, streamed, whole
+from tests.commands import Commands
 
 QUESTION = "How often must the oil filter be replaced?"
 Ask = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def ask(project: Settings, base: Database, server: ChatServer) -> Ask:
+def ask(commands: Commands, project: Settings, base: Database, server: ChatServer) -> Ask:
     def run(*options: str) -> subprocess.CompletedProcess[str]:
         assert project.database_url is not None
-        return subprocess.run(
-            [sys.executable, "-m", "rag_pipeline.cli", "ask", QUESTION, *options],
-            env={
+        return commands.run(
+            *("ask", QUESTION, *options),
+            folder=Path.cwd(),
+            environment={
                 **os.environ,
                 "RAG_HOME": str(project.project_dir),
                 "RAG_DATABASE_URL": project.database_url.get_secret_value(),
@@ -32,10 +34,6 @@ def ask(project: Settings, base: Database, server: ChatServer) -> Ask:
                 "RAG_CHAT__BASE_URL": server.url,
                 "COLUMNS": "200",
             },
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
         )
 
     return run

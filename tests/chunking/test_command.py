@@ -9,14 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_pipeline.cli import app
+from tests.conftest import link_models
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "datasheet.pdf"
 
 
 @pytest.fixture
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path_factory.getbasetemp() / "chunk-home"
-    folder.mkdir(exist_ok=True)
+def home(tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    link_models(folder, models_dir)
     monkeypatch.setenv("RAG_HOME", str(folder))
     monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://127.0.0.1:1/none")
     return folder

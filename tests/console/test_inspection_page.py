@@ -22,6 +22,7 @@ from rag_pipeline.inspection.html_page import write_inspection_page
 from rag_pipeline.inspection.page_budget import STEPS, chosen_step, pictures_of
 from rag_pipeline.parsing.pdf.native.page_pictures import open_renderer
 from rag_pipeline.settings import Settings
+from tests.conftest import link_models
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
 HOSTILE = [
@@ -36,7 +37,8 @@ SECTIONS = [
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path, models_dir: Path) -> Settings:
+    link_models(tmp_path, models_dir)
     return Settings.load(tmp_path)
 
 
@@ -147,13 +149,13 @@ def test_without_boxes_the_text_decides_in_reading_order() -> None:
 
 
 def test_pictures_keep_to_the_budget(tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "many.pdf", SECTIONS, pages=20)
-    pages = range(1, 21)
+    path = make_pdf(tmp_path / "many.pdf", SECTIONS, pages=8)
+    pages = range(1, 9)
     with open_renderer(path) as renderer:
         assert chosen_step(renderer, pages, 10**9) == STEPS[0]
         assert chosen_step(renderer, pages, 1) == STEPS[-1]
     generous = [picture for picture in pictures_of(path, pages) if not isinstance(picture, str)]
-    assert [picture.width for picture in generous] == [STEPS[0][0]] * 20
+    assert [picture.width for picture in generous] == [STEPS[0][0]] * 8
     half = sum(len(picture.data) for picture in generous) // 2
     thrifty = [
         picture for picture in pictures_of(path, pages, half) if not isinstance(picture, str)
@@ -208,7 +210,10 @@ def test_in_a_browser(browser: Any, manual: Path, settings: Settings) -> None:
     page.close()
 
 
-def test_the_command_writes_a_page_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_writes_a_page_a_file(
+    tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link_models(tmp_path, models_dir)
     monkeypatch.chdir(tmp_path)
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text(f"# {name}\n\nText.\n")

@@ -12,8 +12,8 @@ from rag_pipeline.settings import EmbeddingSettings
 
 
 @pytest.fixture(scope="session")
-def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("models")
+def cache_dir(models_dir: Path) -> Path:
+    return models_dir
 
 
 @pytest.fixture(scope="session")

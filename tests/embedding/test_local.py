@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from rag_pipeline.embedding import Embedder, create_embedder
-from rag_pipeline.embedding.local.local_embedder import MAX_TOKENS, _plan_batches, _split_windows
+from rag_pipeline.embedding.local.local_embedder import (
+    MAX_TOKENS,
+    LocalEmbedder,
+    _plan_batches,
+    _split_windows,
+)
 from rag_pipeline.embedding.local.model_files import POSITIONS
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import EmbeddingSettings
@@ -125,7 +130,7 @@ def test_no_texts_give_no_vectors(embedder: Embedder) -> None:
 
 
 def test_several_threads_may_call_it(cache_dir: Path, embedder: Embedder) -> None:
-    fresh = create_embedder(EmbeddingSettings(), cache_dir)
+    fresh = LocalEmbedder(EmbeddingSettings(), cache_dir)
     texts = [f"{ENGLISH} {n}" for n in range(8)]
     with ThreadPoolExecutor(8) as pool:
         vectors = list(pool.map(fresh.embed_query, texts))

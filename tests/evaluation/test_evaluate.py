@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from rag_pipeline.evaluation import (
 from rag_pipeline.settings import ChatSettings, Settings
 from rag_pipeline.store.database import Database
 from tests.chat.chat_server import Answer, ChatServer, Request, whole
+from tests.commands import Commands
 
 ROWS = [
     {
@@ -183,36 +183,37 @@ def test_drafts_quote_their_passage(
     ]
 
 
-def rag(project: Settings, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    assert project.database_url is not None
-    return subprocess.run(
-        [sys.executable, "-m", "rag_pipeline.cli", *arguments],
-        env={
+@pytest.fixture
+def rag(commands: Commands, project: Settings) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        assert project.database_url is not None
+        environment = {
             **os.environ,
             "RAG_HOME": str(project.project_dir),
             "RAG_DATABASE_URL": project.database_url.get_secret_value(),
             "COLUMNS": "200",
             **variables,
-        },
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+        }
+        return commands.run(*arguments, folder=Path.cwd(), environment=environment)
+
+    return run
 
 
 def test_the_command(
-    project: Settings, base: Database, server: ChatServer, questions_file: Path, tmp_path: Path
+    rag: Callable[..., subprocess.CompletedProcess[str]],
+    base: Database,
+    server: ChatServer,
+    questions_file: Path,
+    tmp_path: Path,
 ) -> None:
     report = tmp_path / "out" / "report.html"
-    ran = rag(project, "eval", str(questions_file), "--report", str(report), "--check")
+    ran = rag("eval", str(questions_file), "--report", str(report), "--check")
     assert ran.returncode == 3, ran.stderr
     assert re.search(r"recall@5 +0\.667", ran.stdout)
     assert "failed recall_at_5 0.667, at least 0.8" in ran.stdout
     assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
 
     ran = rag(
-        project,
         *("eval", "--json", "--check", "--variant", "meaning: search.weights.text=0"),
         RAG_EVALUATION__QUESTIONS=str(questions_file),
         RAG_EVALUATION__MIN_RECALL_AT_5="0.6",
@@ -226,10 +227,10 @@ def test_the_command(
 
     model = {"RAG_CHAT__MODEL": "m", "RAG_CHAT__BASE_URL": server.url}
     drafts = tmp_path / "drafts.jsonl"
-    assert "needs a chat model" in rag(project, "eval", "generate", str(drafts)).stderr
-    ran = rag(project, "eval", "generate", str(drafts), **model)
+    assert "needs a chat model" in rag("eval", "generate", str(drafts)).stderr
+    ran = rag("eval", "generate", str(drafts), **model)
     assert "0 drafts" in ran.stdout, ran.stderr
-    assert "exists" in rag(project, "eval", "generate", str(drafts), **model).stderr
+    assert "exists" in rag("eval", "generate", str(drafts), **model).stderr
 
 
 def test_the_asset_and_its_checks(

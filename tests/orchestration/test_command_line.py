@@ -15,6 +15,7 @@ import psycopg
 import pytest
 
 from rag_pipeline.settings import Settings
+from tests.commands import Commands
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
 Rag = Callable[..., subprocess.CompletedProcess[str]]
@@ -54,17 +55,9 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 @pytest.fixture
-def rag(environment: dict[str, str], tmp_path: Path) -> Rag:
+def rag(commands: Commands, environment: dict[str, str], tmp_path: Path) -> Rag:
     def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "rag_pipeline.cli", *arguments],
-            env={**environment, **variables},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        return commands.run(*arguments, folder=tmp_path, environment=environment | variables)
 
     return run
 

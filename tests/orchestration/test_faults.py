@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,9 +18,11 @@ from rag_pipeline.errors import DatabaseUnavailableError
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
+from tests.commands import Commands
 from tests.embedding.provider_server import ProviderServer
 from tests.orchestration.conftest import Sync
 
+SyncProcess = Callable[..., tuple[int, str]]
 KILL_LOCK = (
     "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' "
     "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -52,19 +51,20 @@ def own_project(service: ProviderServer) -> Iterator[Project]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def sync_process(project: Project, limit: Callable[[], None] | None = None) -> tuple[int, str]:
-    manuals = project.folder.parent / "manuals"
-    done = subprocess.run(
-        [sys.executable, "-m", "rag_pipeline.cli", "sync", str(manuals), "--json"],
-        env=project.environment,
-        cwd=project.folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        preexec_fn=limit,
-    )
-    return done.returncode, done.stderr
+@pytest.fixture
+def sync_process(own_project: Project, commands: Commands) -> SyncProcess:
+    """Sync in a process of its own; return its exit status and what it printed as errors."""
+
+    def run(largest_file: int | None = None) -> tuple[int, str]:
+        done = commands.run(
+            *("sync", str(own_project.folder.parent / "manuals"), "--json"),
+            folder=own_project.folder,
+            environment=own_project.environment,
+            largest_file=largest_file,
+        )
+        return done.returncode, done.stderr
+
+    return run
 
 
 def ready(project: Project) -> int:
@@ -114,7 +114,7 @@ def test_a_failed_partition_says_why_in_every_stage(
 
 
 def test_a_killed_database_is_one_clear_line_and_the_next_sync_does_the_rest(
-    own_project: Project, service: ProviderServer
+    own_project: Project, sync_process: SyncProcess, service: ProviderServer
 ) -> None:
     def kill_once(_text: str) -> bool:
         service.refuse = lambda text: False
@@ -122,30 +122,26 @@ def test_a_killed_database_is_one_clear_line_and_the_next_sync_does_the_rest(
         return False
 
     service.refuse = kill_once
-    status, error = sync_process(own_project)
+    status, error = sync_process()
     assert status == 1
     assert "Traceback" not in error
     assert "Postgres" in error or "lock was lost" in error
-    status, error = sync_process(own_project)
+    status, error = sync_process()
     assert (status, error) == (0, "")
     assert ready(own_project) == 6
 
 
 @pytest.mark.parametrize("kilobytes", [100, 400])
 def test_a_full_disk_is_one_clear_line_and_the_next_sync_does_the_rest(
-    own_project: Project, kilobytes: int
+    own_project: Project, sync_process: SyncProcess, kilobytes: int
 ) -> None:
     """No file may grow beyond a limit, as on a full disk; Postgres is another process."""
     assert own_project.url
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, kilobytes * 1024))
-
-    status, error = sync_process(own_project, limit)
+    status, error = sync_process(kilobytes * 1024)
     assert status == 1
     assert "Traceback" not in error
     assert any(words in error for words in ("free space", "disk", "File too large"))
-    assert sync_process(own_project)[0] == 0
+    assert sync_process()[0] == 0
     assert ready(own_project) == 6
 
 
@@ -161,8 +157,8 @@ def test_killed_again_and_again_the_store_is_the_same(service: ProviderServer) -
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_the_comparison_sees_a_difference(own_project: Project) -> None:
-    assert sync_process(own_project)[0] == 0
+def test_the_comparison_sees_a_difference(own_project: Project, sync_process: SyncProcess) -> None:
+    assert sync_process()[0] == 0
     before = stored_rows(own_project.url)
     with psycopg.connect(own_project.url) as connection:
         connection.execute("UPDATE chunk SET content = 'other' WHERE chunk_id = 1")

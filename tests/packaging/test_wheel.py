@@ -8,13 +8,16 @@ import site
 import subprocess
 import sys
 import tarfile
+import tempfile
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import PROJECT_DIR, SAMPLES_DIR
+from rag_pipeline.store import embedded
+from tests.conftest import PROJECT_DIR, SAMPLES_DIR, link_models
 
 FOLDERS = ("rag_pipeline", "assets", "resources", "sql", "samples")
 FILES = ("pyproject.toml", "README.md", "LICENSE")
@@ -82,6 +85,17 @@ def fresh_bin(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
+@pytest.fixture
+def outside(models_dir: Path) -> Iterator[Path]:
+    """A folder outside the checkout and pytest's own: Postgres may run under another account."""
+    folder = Path(tempfile.mkdtemp(prefix="rag-test-wheel-"))
+    folder.chmod(0o755)
+    link_models(folder, models_dir)
+    yield folder
+    embedded.stop(folder / ".rag")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def names_in(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return set(archive.namelist())
@@ -130,3 +144,13 @@ def test_packages_of_the_same_names_are_left_alone(fresh_bin: Path, tmp_path: Pa
     assert has_assets == "True"
     module = [str(fresh_bin / "python"), "-m", "rag_pipeline.cli", "--help"]
     assert "search" in run(module, tmp_path)
+
+
+def test_the_demonstration_runs_outside_a_checkout(fresh_bin: Path, outside: Path) -> None:
+    rag, home = str(fresh_bin / "rag"), str(outside)
+    printed = run([rag, "demo"], outside, RAG_HOME=home, COLUMNS="200")
+    assert "service-manual-en.pdf" in printed
+    assert "service-manual-ko.pdf" in printed
+    assert "E-07" in printed
+    assert "some documents failed" not in printed
+    assert "4 of 4 documents ready, 63 pages" in run([rag, "status"], outside, RAG_HOME=home)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from typer.testing import CliRunner
 
 from rag_pipeline.cli import app
 from rag_pipeline.settings import Settings
+from tests.commands import Commands
 from tests.security.conftest import SECRETS, Stores
 
 
@@ -98,7 +97,7 @@ def test_exact_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask()["rows"] == []
 
 
-def test_security_by_environment(stores: Stores) -> None:
+def test_security_by_environment(stores: Stores, commands: Commands) -> None:
     """In a process of its own, as a user starts it."""
     assert stores.settings.database_url is not None
     environment = {
@@ -107,10 +106,11 @@ def test_security_by_environment(stores: Stores) -> None:
         "RAG_DATABASE_URL": stores.settings.database_url.get_secret_value(),
         "RAG_SECURITY__ENABLED": "true",
     }
-    command = [sys.executable, "-m", "rag_pipeline.cli", "search", "airend", "--json"]
+    query = ("search", "airend", "--json")
     for principals, expected in (("[]", set()), ('["group:sales"]', {"qv40.md", "quotation.md"})):
         environment["RAG_SECURITY__PRINCIPALS"] = principals
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        done = commands.run(*query, folder=Path.cwd(), environment=environment)
+        assert done.returncode == 0, done.stderr
         found = names(json.loads(done.stdout))
         assert expected <= found
         assert "bulletin.md" not in found

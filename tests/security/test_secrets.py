@@ -10,8 +10,6 @@ import base64
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -28,6 +26,7 @@ from psycopg import sql
 from rag_pipeline.store import embedded
 from tests.chat import chat_server
 from tests.chat.chat_server import ChatServer
+from tests.commands import Commands
 from tests.conftest import fresh_database
 from tests.embedding import provider_server
 from tests.embedding.provider_server import ProviderServer
@@ -89,19 +88,14 @@ class Site:
 
     folder: Path
     environment: dict[str, str]
+    commands: Commands
     embedding: ProviderServer
     chat: ChatServer
     printed: list[str] = field(default_factory=list)
 
     def rag(self, *arguments: str, **environment: str) -> int:
-        done = subprocess.run(
-            [sys.executable, "-m", "rag_pipeline.cli", *arguments],
-            env={**self.environment, **environment},
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
+        done = self.commands.run(
+            *arguments, folder=self.folder, environment=self.environment | environment
         )
         self.printed += [done.stdout, done.stderr]
         return done.returncode
@@ -115,7 +109,7 @@ def with_password(url: str, password: str) -> str:
 
 
 @pytest.fixture
-def site(server_url: str) -> Iterator[Site]:
+def site(server_url: str, commands: Commands) -> Iterator[Site]:
     folder = Path(tempfile.mkdtemp(prefix="rag-test-secrets-"))
     with (
         fresh_database(server_url) as url,
@@ -141,7 +135,7 @@ def site(server_url: str) -> Iterator[Site]:
         }
         environment.pop("DAGSTER_HOME", None)
         try:
-            yield Site(folder, environment, embedding, chat)
+            yield Site(folder, environment, commands, embedding, chat)
         finally:
             embedded.stop(folder / ".rag")
             shutil.rmtree(folder, ignore_errors=True)
