@@ -28,7 +28,7 @@ from rag_pipeline.embedding.local.model_files import (
     UNKNOWN_ID,
     model_files,
 )
-from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, Vocabulary
+from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, UnigramVocabulary
 from rag_pipeline.settings import EmbeddingSettings
 
 COLUMNS = [
@@ -118,7 +118,7 @@ def run(*, quick: bool, cache_dir: Path) -> tuple[list[list[Any]], dict[str, flo
     base = create_embedder(EmbeddingSettings(), cache_dir)
     count, repeats = (8, 1) if quick else (32, 3)
     texts = passages(count, base)
-    vocabulary = Vocabulary(model_files(cache_dir).folder)
+    vocabulary = UnigramVocabulary(model_files(cache_dir).folder)
     encode = UnigramTokenizer(vocabulary, unknown_id=UNKNOWN_ID).encode
     head = [BEGIN_ID, *encode(PASSAGE_PREFIX)]
     inputs = [[*head, *encode(text), END_ID] for text in texts]

@@ -81,7 +81,7 @@ TAIL_WEIGHT = 0.3
 """Weight of Hangul bigrams that reach into a particle, an ending or a question word."""
 
 
-class Form(NamedTuple):
+class LexemeForm(NamedTuple):
     """One lexeme of a token."""
 
     lexeme: str
@@ -94,7 +94,7 @@ class Form(NamedTuple):
 class TokenForms(NamedTuple):
     """The forms of a token, and the positions it takes."""
 
-    forms: tuple[Form, ...]
+    forms: tuple[LexemeForm, ...]
     span: int
 
 
@@ -102,22 +102,24 @@ def expand_hangul(word: str) -> TokenForms:
     """Return the bigrams of a Hangul word; one syllable stands for itself."""
     core = _core_length(word)
     if len(word) == 1:
-        return TokenForms((Form(word, 0, 1.0 if core else TAIL_WEIGHT),), 1)
+        return TokenForms((LexemeForm(word, 0, 1.0 if core else TAIL_WEIGHT),), 1)
     forms = [
-        Form(word[i : i + 2], i, 1.0 if i + 2 <= core else TAIL_WEIGHT)
+        LexemeForm(word[i : i + 2], i, 1.0 if i + 2 <= core else TAIL_WEIGHT)
         for i in range(len(word) - 1)
     ]
     if word[1:] in PARTICLES:
-        forms.append(Form(word[0], 0, 1.0))
+        forms.append(LexemeForm(word[0], 0, 1.0))
     return TokenForms(tuple(forms), len(word) - 1)
 
 
 def expand_unspaced(run: str) -> TokenForms:
     """Return the bigrams of a run of Han, Kana, Thai …, and its single Han characters."""
     if len(run) == 1:
-        return TokenForms((Form(run, 0, 1.0),), 1)
-    forms = [Form(run[i : i + 2], i, 1.0) for i in range(len(run) - 1)]
-    forms += [Form(character, i, 0.0) for i, character in enumerate(run) if _HAN.match(character)]
+        return TokenForms((LexemeForm(run, 0, 1.0),), 1)
+    forms = [LexemeForm(run[i : i + 2], i, 1.0) for i in range(len(run) - 1)]
+    forms += [
+        LexemeForm(character, i, 0.0) for i, character in enumerate(run) if _HAN.match(character)
+    ]
     # The last character is at the position after the last bigram's.
     return TokenForms(tuple(forms), len(run))
 
@@ -128,16 +130,16 @@ def expand_word(token: str, stem: Callable[[str], str] | None) -> TokenForms:
         return TokenForms(tuple(_word_forms(token, 0, stem)), 1)
     token = token.removesuffix("'s")
     if token.startswith("°"):
-        return TokenForms((Form(fold_accents(token), 0, 1.0),), 1)
+        return TokenForms((LexemeForm(fold_accents(token), 0, 1.0),), 1)
     quantity = _QUANTITY.fullmatch(token)
     if quantity and quantity[2].replace("·", "") in _UNITS:
         return _expand_quantity(quantity[1], quantity[2], stem)
-    forms: list[Form] = []
+    forms: list[LexemeForm] = []
     bare = token.rstrip("%+#")
     if bare != token:
-        forms.append(Form(fold_accents(token), 0, 1.0))
+        forms.append(LexemeForm(fold_accents(token), 0, 1.0))
     if _VERSION.match(bare):
-        forms.append(Form(fold_accents(bare), 0, 1.0))
+        forms.append(LexemeForm(fold_accents(bare), 0, 1.0))
         bare = bare[1:]
     offset = 0
     parts = bare.split("/")
@@ -169,13 +171,16 @@ def _core_length(word: str) -> int:
     return 0 if word in _QUESTION_WORDS else len(word)
 
 
-def _word_forms(word: str, offset: int, stem: Callable[[str], str] | None) -> list[Form]:
+def _word_forms(word: str, offset: int, stem: Callable[[str], str] | None) -> list[LexemeForm]:
     exact = bounded(fold_accents(word))
     if stem is not None and len(word) <= MAX_LEXEME_CHARACTERS:
         stemmed = fold_accents(stem(word))
         if stemmed and stemmed != exact:
-            return [Form(exact, offset, EXACT_WEIGHT), Form(stemmed, offset, STEM_WEIGHT)]
-    return [Form(exact, offset, 1.0)]
+            return [
+                LexemeForm(exact, offset, EXACT_WEIGHT),
+                LexemeForm(stemmed, offset, STEM_WEIGHT),
+            ]
+    return [LexemeForm(exact, offset, 1.0)]
 
 
 def _segments(part: str) -> list[str]:
@@ -187,22 +192,24 @@ def _segments(part: str) -> list[str]:
     ]
 
 
-def _segment_forms(segment: str, offset: int, stem: Callable[[str], str] | None) -> list[Form]:
+def _segment_forms(
+    segment: str, offset: int, stem: Callable[[str], str] | None
+) -> list[LexemeForm]:
     if segment.isalpha() or segment.isdigit():
         return _word_forms(segment, offset, stem)
     parts = _PARTS.findall(segment)
     quantity = len(parts) == 2 and parts[0].isdigit() and parts[1] in _UNITS
     return [
-        Form(bounded(fold_accents(segment)), offset, 1.0),
+        LexemeForm(bounded(fold_accents(segment)), offset, 1.0),
         *(
-            Form(bounded(fold_accents(part)), offset, PART_WEIGHT)
+            LexemeForm(bounded(fold_accents(part)), offset, PART_WEIGHT)
             for part in parts
             if quantity or len(part) > 1
         ),
     ]
 
 
-def _compound_forms(compound: str, offset: int) -> list[Form]:
+def _compound_forms(compound: str, offset: int) -> list[LexemeForm]:
     """Return a compound as it is, and without hyphens and multiplication dots."""
     whole = fold_accents(compound).replace("×", "x").replace(",", "")
     # An overlong compound is found by its segments; its hash would add nothing.
@@ -210,22 +217,22 @@ def _compound_forms(compound: str, offset: int) -> list[Form]:
         return []
     joined = whole.replace("-", "").replace("·", "")
     if joined == whole or joined.isdigit():  # "5-10" is a range, not 510
-        return [Form(whole, offset, 1.0)]
-    return [Form(whole, offset, 1.0), Form(joined, offset, JOINED_WEIGHT)]
+        return [LexemeForm(whole, offset, 1.0)]
+    return [LexemeForm(whole, offset, 1.0), LexemeForm(joined, offset, JOINED_WEIGHT)]
 
 
 def _expand_quantity(number: str, unit: str, stem: Callable[[str], str] | None) -> TokenForms:
     amount = expand_word(number, stem)
     joined = fold_accents(unit.replace("·", ""))
     forms = [
-        Form(fold_accents(number + unit), 0, 1.0),
-        Form(fold_accents(number) + joined, 0, 1.0),
+        LexemeForm(fold_accents(number + unit), 0, 1.0),
+        LexemeForm(fold_accents(number) + joined, 0, 1.0),
         *amount.forms,
-        Form(joined, amount.span, 1.0),
+        LexemeForm(joined, amount.span, 1.0),
     ]
     return TokenForms(_distinct(forms), amount.span + 1)
 
 
-def _distinct(forms: list[Form]) -> tuple[Form, ...]:
+def _distinct(forms: list[LexemeForm]) -> tuple[LexemeForm, ...]:
     """Keep the first of forms with the same lexeme and offset."""
     return tuple({form[:2]: form for form in reversed(forms)}.values())[::-1]

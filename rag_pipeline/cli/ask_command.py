@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,36 +13,23 @@ from rag_pipeline.cli.application import (
     app,
     open_readers,
 )
-from rag_pipeline.cli.filter_options import (
-    BeforeOption,
-    DocumentOption,
-    LanguageOption,
-    PagesOption,
-    SinceOption,
-    SourceTypeOption,
-    TagOption,
-    WhereOption,
-    make_filters,
-)
+from rag_pipeline.cli.filter_options import takes_filters
 from rag_pipeline.console.terminal import err, print_json, safe
+
+if TYPE_CHECKING:
+    from rag_pipeline.search import Filters
 
 
 @app.command()
+@takes_filters
 def ask(
     question: Annotated[str, typer.Argument(help="A question, in any language of the documents.")],
+    filters: Filters,
     extractive: Annotated[
         bool,
         typer.Option("--extractive", help="Quote the documents even if a chat model is set."),
     ] = False,
     space: SpaceOption = None,
-    source_type: SourceTypeOption = None,
-    tag: TagOption = None,
-    document: DocumentOption = None,
-    language: LanguageOption = None,
-    pages: PagesOption = None,
-    since: SinceOption = None,
-    before: BeforeOption = None,
-    where: WhereOption = None,
     principals: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -59,7 +46,6 @@ def ask(
     from rag_pipeline.console.answer_output import print_answer, print_stream
     from rag_pipeline.relational.search_opening import create_searcher
 
-    filters = make_filters(source_type, tag, document, language, pages, since, before, where)
     with open_readers(principals) as (settings, database):
         chat = None if extractive else create_chat(settings.chat)
         searcher = create_searcher(database, settings, space=space)

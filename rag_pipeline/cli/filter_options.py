@@ -1,53 +1,48 @@
-"""The options that filter what `rag search` and `rag ask` may find."""
+"""The options that filter a search: one definition for every command that takes them."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from typer.models import OptionInfo
 
 from rag_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:
     from rag_pipeline.search import Filters
 
-
-def _several(text: str) -> OptionInfo:
-    option: OptionInfo = typer.Option(help=f"{text} May be given more than once.")
-    return option
-
-
-SourceTypeOption = Annotated[list[str] | None, _several("Only files of this type: pdf.")]
-TagOption = Annotated[list[str] | None, _several("Only sources with this tag.")]
-DocumentOption = Annotated[list[str] | None, _several("Only this file: name, path or hash.")]
-LanguageOption = Annotated[list[str] | None, _several("Only documents in this language: ko.")]
-PagesOption = Annotated[
-    str | None, typer.Option(metavar="FIRST-LAST", help="Only these pages: 12, 3-9, 40-.")
-]
-SinceOption = Annotated[
-    datetime | None, typer.Option(help="Only documents ingested on this day or later (UTC).")
-]
-BeforeOption = Annotated[
-    datetime | None, typer.Option(help="Only documents ingested before this day (UTC).")
-]
-WhereOption = Annotated[
-    list[str] | None,
-    _several("Condition on metadata: key=value, key=a|b, key>=5, key<=9, key=3..7."),
-]
+Several = list[str] | None
 
 
 def make_filters(
-    source_type: list[str] | None,
-    tag: list[str] | None,
-    document: list[str] | None,
-    language: list[str] | None,
-    pages: str | None,
-    since: datetime | None,
-    before: datetime | None,
-    where: list[str] | None,
+    source_type: Annotated[Several, typer.Option(help="Only this type: pdf. Repeatable.")] = None,
+    tag: Annotated[Several, typer.Option(help="Only sources with this tag. Repeatable.")] = None,
+    document: Annotated[
+        Several, typer.Option(help="Only this file: name, path or hash. Repeatable.")
+    ] = None,
+    language: Annotated[
+        Several, typer.Option(help="Only documents in this language: ko. Repeatable.")
+    ] = None,
+    pages: Annotated[
+        str | None, typer.Option(metavar="FIRST-LAST", help="Only these pages: 12, 3-9, 40-.")
+    ] = None,
+    since: Annotated[
+        datetime | None, typer.Option(help="Only documents ingested on this day or later (UTC).")
+    ] = None,
+    before: Annotated[
+        datetime | None, typer.Option(help="Only documents ingested before this day (UTC).")
+    ] = None,
+    where: Annotated[
+        Several,
+        typer.Option(
+            help="Condition on metadata: key=value, key=a|b, key>=5, key<=9, key=3..7. Repeatable."
+        ),
+    ] = None,
 ) -> Filters:
     """Return the filters given by the options of a command. Raises `SettingsError`."""
     from rag_pipeline.search import Filters, MetadataFilter
@@ -64,6 +59,34 @@ def make_filters(
         ingested_before=before and before.replace(tzinfo=UTC),
         metadata=[MetadataFilter.parse(condition) for condition in where or ()],
     )
+
+
+def takes_filters(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the filter options in place of its parameter `filters`."""
+    options = _typed_parameters(make_filters)
+    parameters: list[inspect.Parameter] = []
+    for parameter in _typed_parameters(command):
+        parameters += options if parameter.name == "filters" else [parameter]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        chosen = {option.name: given.pop(option.name) for option in options}
+        command(**given, filters=make_filters(**chosen))
+
+    # What typer reads; the wrapped function has texts as annotations and lacks the options.
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    del run.__wrapped__
+    return run
+
+
+def _typed_parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    """Return the parameters of a function with their annotations as types."""
+    hints = get_type_hints(function, localns={"Filters": object}, include_extras=True)
+    return [
+        one.replace(annotation=hints[one.name])
+        for one in inspect.signature(function).parameters.values()
+    ]
 
 
 def _page_range(text: str | None) -> tuple[int | None, int | None]:

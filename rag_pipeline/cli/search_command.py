@@ -14,23 +14,13 @@ from rag_pipeline.cli.application import (
     app,
     open_readers,
 )
-from rag_pipeline.cli.filter_options import (
-    BeforeOption,
-    DocumentOption,
-    LanguageOption,
-    PagesOption,
-    SinceOption,
-    SourceTypeOption,
-    TagOption,
-    WhereOption,
-    make_filters,
-)
+from rag_pipeline.cli.filter_options import takes_filters
 from rag_pipeline.console.terminal import print_json
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import ResultExpansion, ResultSelection, SearchSettings
 
 if TYPE_CHECKING:
-    from rag_pipeline.search import SearchResponse
+    from rag_pipeline.search import Filters, SearchResponse
     from rag_pipeline.search.sql_statements import Statement
 
 ExplainOption = Annotated[
@@ -62,22 +52,16 @@ ExpandOption = Annotated[
 
 
 @app.command()
+@takes_filters
 def search(
     query: Annotated[str, typer.Argument(help="Words, a part number, an error code, a question.")],
+    filters: Filters,
     limit: LimitOption = None,
     explain: ExplainOption = False,
     sql: SqlOption = False,
     text_weight: TextWeightOption = None,
     vector_weight: VectorWeightOption = None,
     space: SpaceOption = None,
-    source_type: SourceTypeOption = None,
-    tag: TagOption = None,
-    document: DocumentOption = None,
-    language: LanguageOption = None,
-    pages: PagesOption = None,
-    since: SinceOption = None,
-    before: BeforeOption = None,
-    where: WhereOption = None,
     threshold: ThresholdOption = None,
     select: SelectOption = None,
     mmr_lambda: MmrLambdaOption = None,
@@ -94,7 +78,6 @@ def search(
     from rag_pipeline.relational.search_opening import create_searcher
     from rag_pipeline.search import SearchRequest
 
-    filters = make_filters(source_type, tag, document, language, pages, since, before, where)
     with open_readers(principals) as (settings, database):
         request = SearchRequest(
             query,

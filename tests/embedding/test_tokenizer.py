@@ -8,7 +8,11 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.embedding.local.model_files import UNKNOWN_ID, ModelFiles
-from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, Vocabulary, normalize
+from rag_pipeline.embedding.local.unigram_tokenizer import (
+    UnigramTokenizer,
+    UnigramVocabulary,
+    normalize,
+)
 
 TEXTS = [
     "The oil filter must be replaced every 500 operating hours.",
@@ -25,12 +29,12 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def tokenizer(files: ModelFiles) -> UnigramTokenizer:
-    return UnigramTokenizer(Vocabulary(files.folder), unknown_id=UNKNOWN_ID)
+    return UnigramTokenizer(UnigramVocabulary(files.folder), unknown_id=UNKNOWN_ID)
 
 
 @pytest.fixture(scope="module")
 def reference(files: ModelFiles) -> Tokenizer:
-    vocabulary = Vocabulary(files.folder)
+    vocabulary = UnigramVocabulary(files.folder)
     scored = zip(vocabulary._pieces, vocabulary.scores, strict=True)
     by_id = dict(zip(vocabulary.ids, scored, strict=True))
     # Special pieces are not in our vocabulary; no text can match a private-use placeholder.
@@ -56,7 +60,7 @@ def test_any_text_has_the_tokens_of_the_reference(
 
 
 def test_the_sorted_list_and_the_dictionary_find_the_same(files: ModelFiles) -> None:
-    plain, indexed = Vocabulary(files.folder), Vocabulary(files.folder)
+    plain, indexed = UnigramVocabulary(files.folder), UnigramVocabulary(files.folder)
     indexed.index()
     for piece in ["▁the", "▁", "은", "xyzzyx", "", "▁oil", "\U0010ffff"]:
         assert plain.find(piece) == indexed.find(piece)
@@ -86,8 +90,8 @@ def test_counts_add_up_over_words(embedder: Embedder) -> None:
 
 
 def test_the_vocabulary_survives_writing_and_reading(tmp_path: Path) -> None:
-    Vocabulary.write(tmp_path, [("▁b", -2.0, 7), ("a", -1.5, 4)])
-    vocabulary = Vocabulary(tmp_path)
+    UnigramVocabulary.write(tmp_path, [("▁b", -2.0, 7), ("a", -1.5, 4)])
+    vocabulary = UnigramVocabulary(tmp_path)
     place = vocabulary.find("▁b")
     assert place is not None
     assert (vocabulary.ids[place], vocabulary.scores[place], vocabulary.longest) == (7, -2.0, 2)

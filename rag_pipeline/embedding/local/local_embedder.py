@@ -32,7 +32,7 @@ from rag_pipeline.embedding.local.model_files import (
     ModelFiles,
     model_files,
 )
-from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, Vocabulary
+from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, UnigramVocabulary
 from rag_pipeline.embedding.vectors import Vectors, average_windows, check_vectors
 from rag_pipeline.settings import EmbeddingSettings
 from rag_pipeline.usage import Usage
@@ -171,7 +171,7 @@ class LocalEmbedder:
             return self._tokenizer
 
     def _read_tokenizer(self) -> Tokenizer:
-        return UnigramTokenizer(Vocabulary(self._load_files().folder), unknown_id=UNKNOWN_ID)
+        return UnigramTokenizer(UnigramVocabulary(self._load_files().folder), unknown_id=UNKNOWN_ID)
 
     def _load_session(self, threads: int) -> InferenceSession:
         """Return the model with so many threads per batch; sessions share the weights."""

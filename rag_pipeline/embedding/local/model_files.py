@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_pipeline.embedding.local.unigram_tokenizer import Vocabulary
+from rag_pipeline.embedding.local.unigram_tokenizer import UnigramVocabulary
 from rag_pipeline.errors import EmbeddingError
 
 MODEL = "multilingual-e5-small"
@@ -30,7 +30,7 @@ WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb78
 
 _GRAPH, _CONSTANTS = "model.onnx", "model.bin"
 _MANIFEST = "manifest.json"
-_FILES = (_GRAPH, _CONSTANTS, *Vocabulary.FILES)
+_FILES = (_GRAPH, _CONSTANTS, *UnigramVocabulary.FILES)
 # Never matched in text: a document that spells out `</s>` must not end there.
 _SPECIAL_PIECES = frozenset({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})
 
@@ -89,7 +89,7 @@ def _build(folder: Path) -> None:
         with tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as name:
             draft = Path(name)
             build_graph(weights, draft / _GRAPH, _CONSTANTS)
-            Vocabulary.write(
+            UnigramVocabulary.write(
                 draft,
                 (
                     (piece, score, number)

@@ -39,7 +39,7 @@ def normalize(text: str) -> str:
     return " ".join(text.translate(_BLANKS).split())
 
 
-class Vocabulary:
+class UnigramVocabulary:
     """Pieces with their ids and log probabilities, kept in two files.
 
     `pieces.txt` holds the pieces in code point order, one a line (no piece has a newline);
@@ -86,7 +86,7 @@ class UnigramTokenizer:
     Safe to use from several threads: caches only grow or are replaced.
     """
 
-    def __init__(self, vocabulary: Vocabulary, *, unknown_id: int) -> None:
+    def __init__(self, vocabulary: UnigramVocabulary, *, unknown_id: int) -> None:
         self._vocabulary = vocabulary
         self._unknown_id = unknown_id
         self._unknown_score = min(vocabulary.scores) - _UNKNOWN_PENALTY

@@ -15,7 +15,7 @@ from rag_pipeline.relational.rows.duplicates import Duplicates
 from rag_pipeline.relational.rows.row_chunks import EntityChunks
 from rag_pipeline.relational.rows.row_reading import Record
 from rag_pipeline.relational.rows.row_report import RelationalReport
-from rag_pipeline.relational.rows.signatures import Etag
+from rag_pipeline.relational.rows.row_signatures import Etag
 from rag_pipeline.relational.schema.addresses import hash_of, root_of
 from rag_pipeline.settings import RelationalSettings
 from rag_pipeline.store.embeddings import EmbeddingSpace

@@ -31,15 +31,15 @@ from rag_pipeline.relational.rows.row_chunks import Chunker
 from rag_pipeline.relational.rows.row_landing import ChangedRow, Copy, RowLanding
 from rag_pipeline.relational.rows.row_reading import Batch, read_batch, read_keys
 from rag_pipeline.relational.rows.row_report import RelationalReport
-from rag_pipeline.relational.rows.row_text import Renderer
-from rag_pipeline.relational.rows.row_views import Viewer
-from rag_pipeline.relational.rows.signatures import (
+from rag_pipeline.relational.rows.row_signatures import (
     Etag,
     content_hash,
     newest_times,
     times_hash,
     times_tree,
 )
+from rag_pipeline.relational.rows.row_text import Renderer
+from rag_pipeline.relational.rows.row_views import Viewer
 from rag_pipeline.relational.schema.addresses import (
     ROOT_PREFIX,
     SHORT_HASH,

@@ -28,7 +28,7 @@ from rag_pipeline.parsing.pdf.tables.header_rows import (
     is_striped,
     marked_header,
 )
-from rag_pipeline.parsing.pdf.tables.tabular import Reading, is_tabular
+from rag_pipeline.parsing.pdf.tables.tabular import GridReading, is_tabular
 from rag_pipeline.parsing.pdf.tables.text_rows import LARGER, Gap, TextRow, runs_of, text_rows
 
 _CLOSING = frozenset((")", "%", ")%"))
@@ -120,7 +120,7 @@ def table_of(rows: list[TextRow], drawn: Drawn, *, is_ruled: bool = False) -> Ta
     has_leaders = sum(row.has_leaders for row in rows) > 0.5 * len(rows)
     ruled = is_ruled or any(rule.x1 - rule.x0 > WIDE * (box[2] - box[0]) for rule in rules)
     striped = is_striped(rows, box, fills)
-    reading = Reading(
+    reading = GridReading(
         texts,
         head,
         [*titles, *lines],

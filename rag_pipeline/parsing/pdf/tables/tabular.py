@@ -35,7 +35,7 @@ _CODE = re.compile(r"[;{}]|==|//|/\*|\w\(|#\w+ ")
 
 
 @dataclass(slots=True)
-class Reading:
+class GridReading:
     """Rows that may be a table, and what speaks for it."""
 
     cells: Rows
@@ -51,7 +51,7 @@ class Reading:
     is_drawn_by_rows: bool
 
 
-def is_tabular(reading: Reading) -> bool:
+def is_tabular(reading: GridReading) -> bool:
     """Do labels and columns of values, or aligned short texts, stand in the cells?"""
     body = reading.cells[reading.head :]
     valued = [row for row in body if sum(map(bool, row)) > 1]
@@ -100,7 +100,7 @@ def _is_plain_table(columns: Rows, numbers: list[int], valued: Rows, titled: boo
     return width > 2 or len(valued) >= MIN_PAIRS
 
 
-def _is_listing(columns: Rows, numbers: list[int], valued: Rows, reading: Reading) -> bool:
+def _is_listing(columns: Rows, numbers: list[int], valued: Rows, reading: GridReading) -> bool:
     """Is it a contents page, an index, numbered formulas or steps, a form, or code?"""
     width, labels = len(columns), columns[0]
     texts = [cell for row in valued for cell in row if cell]
