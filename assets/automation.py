@@ -13,7 +13,7 @@ from rag_pipeline.resources import SessionSource
 from rag_pipeline.settings import Settings
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SyncPlan, partition_ranges
-from rag_pipeline.sync.sources.refresh import current_plan
+from rag_pipeline.sync.planning.refresh import current_plan
 
 RANGE_START_TAG = "dagster/asset_partition_range_start"
 RANGE_END_TAG = "dagster/asset_partition_range_end"

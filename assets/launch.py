@@ -37,7 +37,7 @@ from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_budget, estimate_plan, may_cost
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SyncPlan
-from rag_pipeline.sync.sources.refresh import current_plan
+from rag_pipeline.sync.planning.refresh import current_plan
 
 HOST_TAG = "rag/host"
 PROCESS_TAG = "rag/process"

@@ -14,7 +14,7 @@ from rag_pipeline.relational.rows.row_sync import forget_relational
 from rag_pipeline.resources import SessionSource
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
-from rag_pipeline.sync.sources.refresh import refresh_sources
+from rag_pipeline.sync.planning.refresh import refresh_sources
 from rag_pipeline.sync.workers.worker_process import start_forkserver
 
 

@@ -38,10 +38,10 @@ from benchmarks.relational_baselines import WordsOnly, flat_join_rows, land_rows
 from benchmarks.relational_million import measure
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.relational.questions.exact_numbers import ExactAnswerer
-from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.row_search import RowSearcher
 from rag_pipeline.relational.rows.row_sync import sync_relational
 from rag_pipeline.relational.schema.connecting import open_engine
+from rag_pipeline.relational.schema.lexicon import Lexicon
 from rag_pipeline.relational.schema.table_schema import read_schema
 from rag_pipeline.search import Searcher, SearchResult
 from rag_pipeline.settings import RelationalSettings, Settings

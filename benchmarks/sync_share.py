@@ -38,7 +38,7 @@ from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.sync.documents.execute import process_documents
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.sources.places import given_root
-from rag_pipeline.sync.sources.refresh import current_plan, refresh_sources
+from rag_pipeline.sync.planning.refresh import current_plan, refresh_sources
 from rag_pipeline.sync.sync_context import SyncContext
 settings = Settings.load()
 database = Database.open(settings)

@@ -16,8 +16,8 @@ from psycopg import sql
 from benchmarks.sync_project import DIMENSIONS, Project, make_documents
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import register_roots
+from rag_pipeline.sync.planning.refresh import refresh_sources
 from rag_pipeline.sync.sources.places import given_root
-from rag_pipeline.sync.sources.refresh import refresh_sources
 
 SYNCED = 20
 """Documents that really go through the pipeline, first."""

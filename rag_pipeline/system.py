@@ -28,8 +28,8 @@ from rag_pipeline.sync.documents.document_jobs import Outcome
 from rag_pipeline.sync.documents.execute import process_documents
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
+from rag_pipeline.sync.planning.refresh import current_plan, refresh_sources
 from rag_pipeline.sync.sources.places import given_root
-from rag_pipeline.sync.sources.refresh import current_plan, refresh_sources
 from rag_pipeline.sync.sync_context import SyncContext
 
 LOCK_WAIT_SECONDS = 3600.0

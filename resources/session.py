@@ -14,7 +14,7 @@ from rag_pipeline.relational.rows.row_report import RelationalReport
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.sync.documents.document_jobs import Outcome
-from rag_pipeline.sync.sources.refresh import RefreshResult
+from rag_pipeline.sync.planning.refresh import RefreshResult
 from rag_pipeline.sync.sync_context import SyncContext
 
 

@@ -37,10 +37,10 @@ def relational_plan(source: SourceArgument = None, as_json: JsonOption = False) 
     Example: rag relational plan
     """
     from rag_pipeline.embedding import create_embedder
-    from rag_pipeline.relational.questions.lexicon import Lexicon
     from rag_pipeline.relational.rows.row_plan import plan_relational
     from rag_pipeline.relational.rows.row_text import Renderer
     from rag_pipeline.relational.schema.connecting import open_engine, reading
+    from rag_pipeline.relational.schema.lexicon import Lexicon
     from rag_pipeline.relational.schema.relation_tree import build_tree
     from rag_pipeline.relational.schema.table_schema import read_schema
 

@@ -50,7 +50,7 @@ def spaces_activate(name: NameArgument) -> None:
     Example: rag spaces activate local/multilingual-e5-small/384@1
     """
     from rag_pipeline.store.embeddings import activate_space, ensure_index, list_spaces, pin_space
-    from rag_pipeline.sync.sources.refresh import settings_space
+    from rag_pipeline.sync.planning.refresh import settings_space
 
     with open_database() as (settings, database), database.connection() as connection:
         row = _find(list_spaces(connection), name)

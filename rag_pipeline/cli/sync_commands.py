@@ -144,7 +144,7 @@ def plan(as_json: JsonOption = False) -> None:
     """
     from rag_pipeline.assets.automation import stale_ranges
     from rag_pipeline.assets.launch import open_instance
-    from rag_pipeline.sync.sources.refresh import current_plan
+    from rag_pipeline.sync.planning.refresh import current_plan
 
     with open_database() as (settings, database), open_instance(settings) as instance:
         found = current_plan(settings, database)
@@ -171,8 +171,8 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
     from rag_pipeline.store.embeddings import active_space, lacking_vectors
     from rag_pipeline.store.source_tables import list_roots
     from rag_pipeline.store.statistics import count_everything
+    from rag_pipeline.sync.planning.refresh import current_plan
     from rag_pipeline.sync.sources.listing import not_taken
-    from rag_pipeline.sync.sources.refresh import current_plan
 
     with open_readers(principals) as (settings, database):
         plan = current_plan(settings, database)

@@ -13,8 +13,8 @@ from rag_pipeline.errors import RagError
 from rag_pipeline.relational.narrowing import NamedRows, named_rows
 from rag_pipeline.relational.questions.exact_numbers import ExactAnswer, ExactAnswerer
 from rag_pipeline.relational.questions.forms.metrics import Metric, metrics_of
-from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.schema.connecting import open_engine, reading
+from rag_pipeline.relational.schema.lexicon import Lexicon
 from rag_pipeline.relational.schema.relation_tree import build_tree, tables_of
 from rag_pipeline.relational.schema.table_schema import Schema, read_schema, restricted
 from rag_pipeline.settings import RelationalSettings, find_project_dir, may_read

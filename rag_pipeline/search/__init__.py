@@ -2,7 +2,7 @@
 
 from rag_pipeline.search.filters import Filters, MetadataFilter
 from rag_pipeline.search.legs.corrections import Correction
-from rag_pipeline.search.ranking.fusion import ScoreDetail
+from rag_pipeline.search.scores import ScoreDetail
 from rag_pipeline.search.search_request import SearchRequest
 from rag_pipeline.search.search_results import SearchResponse, SearchResult
 from rag_pipeline.search.searcher import Searcher

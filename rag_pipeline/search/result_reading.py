@@ -11,8 +11,8 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.search.asked_query import Vector
-from rag_pipeline.search.ranking.fusion import FusedHit
 from rag_pipeline.search.ranking.relevance import relevance
+from rag_pipeline.search.scores import FusedHit
 from rag_pipeline.search.search_results import FoundChunk, SearchResult
 from rag_pipeline.search.search_run import SearchRun
 from rag_pipeline.store.embeddings import EmbeddingSpace

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_pipeline.search.legs.corrections import Correction
-from rag_pipeline.search.ranking.fusion import ScoreDetail
+from rag_pipeline.search.scores import ScoreDetail
 
 
 @dataclass(frozen=True)

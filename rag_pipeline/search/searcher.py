@@ -20,12 +20,13 @@ from rag_pipeline.search.legs.feedback_leg import (
 )
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, text_leg
 from rag_pipeline.search.legs.vector_leg import vector_leg
-from rag_pipeline.search.ranking.fusion import FusedHit, LegHit, fuse
+from rag_pipeline.search.ranking.fusion import fuse
 from rag_pipeline.search.ranking.reranker import rerank
 from rag_pipeline.search.ranking.result_context import expand as expand_results
 from rag_pipeline.search.ranking.result_pages import ranked_pages
 from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
 from rag_pipeline.search.result_reading import read_results, read_vectors
+from rag_pipeline.search.scores import FusedHit, LegHit
 from rag_pipeline.search.search_request import SearchOptions, SearchRequest
 from rag_pipeline.search.search_results import SearchResponse, SearchResult
 from rag_pipeline.search.search_run import SearchRun

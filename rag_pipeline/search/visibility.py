@@ -8,9 +8,10 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.search.filters import SELECTIVE
-from rag_pipeline.search.legs.postings import BUCKET_BITS
 from rag_pipeline.store.named_queries import queries, records
 
+BUCKET_BITS = 13
+"""Lower bits of a chunk id within its bucket (sql/migrations/003_search.sql)."""
 COMPARISONS_A_STEP = 3
 """Approximate number of vectors compared in the time in which the index yields one more row
 (measured 2.4 µs and 8 µs with 384 dimensions)."""

@@ -32,7 +32,7 @@ from rag_pipeline.store.named_queries import queries, records
 from rag_pipeline.store.source_tables import list_roots
 from rag_pipeline.structure import headings_of
 from rag_pipeline.sync.planning.fingerprints import STRUCTURE
-from rag_pipeline.sync.sources.refresh import current_plan
+from rag_pipeline.sync.planning.refresh import current_plan
 from rag_pipeline.system import RagSystem
 
 SECTION_CHARACTERS = 20_000

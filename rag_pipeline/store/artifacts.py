@@ -166,3 +166,13 @@ def _nested_columns(frame: pd.DataFrame) -> list[str]:
         if pd.api.types.is_object_dtype(dtype)
         and any(isinstance(value, (list, tuple, dict)) for value in frame[name])
     ]
+
+
+def contexts_key(source_hash: str) -> str:
+    """Return the folder of a document's contexts in the artifact store."""
+    return f"contexts/{source_hash}"
+
+
+def sentences_key(source_hash: str) -> str:
+    """Return the folder of a document's sentence vectors in the artifact store."""
+    return f"sentences/{source_hash}"

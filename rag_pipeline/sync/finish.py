@@ -14,7 +14,7 @@ from rag_pipeline.store.embeddings import (
     lacking_vectors,
 )
 from rag_pipeline.store.statistics import refresh_statistics
-from rag_pipeline.sync.sources.refresh import spool_of
+from rag_pipeline.sync.planning.refresh import spool_of
 from rag_pipeline.sync.sync_context import SyncContext
 
 

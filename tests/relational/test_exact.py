@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rag_pipeline.relational.questions.exact_numbers import ExactAnswerer
-from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.schema.connecting import open_engine
+from rag_pipeline.relational.schema.lexicon import Lexicon
 from rag_pipeline.relational.schema.table_schema import read_schema
 from tests.relational.conftest import Source
 

@@ -33,7 +33,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     OneOf,
     Path,
 )
-from rag_pipeline.relational.questions.lexicon import Lexicon
+from rag_pipeline.relational.schema.lexicon import Lexicon
 from rag_pipeline.relational.schema.table_schema import Schema, read_schema
 from tests.relational.reference_evaluator import Evaluator, Row
 

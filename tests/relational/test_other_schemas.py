@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rag_pipeline.relational.questions.exact_numbers import ExactAnswerer
-from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.schema.connecting import open_engine
+from rag_pipeline.relational.schema.lexicon import Lexicon
 from rag_pipeline.relational.schema.table_schema import read_schema
 from rag_pipeline.settings import RelationalSettings
 from tests.relational.later_schemas import FERRY, FERRY_QUESTIONS, REPAIR, REPAIR_QUESTIONS

@@ -10,12 +10,12 @@ from sqlalchemy import event
 from sqlalchemy.dialects import mysql, postgresql
 
 from rag_pipeline.errors import SettingsError, SourceError
-from rag_pipeline.relational.questions.lexicon import Lexicon
 from rag_pipeline.relational.rows.row_chunks import Chunker
 from rag_pipeline.relational.rows.row_reading import batch_statement, read_batch
 from rag_pipeline.relational.rows.row_text import Renderer
 from rag_pipeline.relational.rows.row_views import Viewer, keys_of
 from rag_pipeline.relational.schema.connecting import open_engine, reading
+from rag_pipeline.relational.schema.lexicon import Lexicon
 from rag_pipeline.relational.schema.relation_tree import build_tree
 from rag_pipeline.relational.schema.table_schema import Schema, read_schema
 from tests.relational.conftest import Source

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.search.ranking.fusion import Clause, LegHit, Method, fuse
+from rag_pipeline.search.ranking.fusion import Method, fuse
+from rag_pipeline.search.scores import Clause, LegHit
 
 METHODS = st.sampled_from(["relative_score", "rrf"])
 

@@ -23,8 +23,8 @@ from rag_pipeline.sync.documents.stages import run_stages
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import sync_plan
 from rag_pipeline.sync.planning.profiles import Profiles
+from rag_pipeline.sync.planning.refresh import refresh_sources
 from rag_pipeline.sync.sources.places import given_root
-from rag_pipeline.sync.sources.refresh import refresh_sources
 from tests.conftest import fresh_database, make_settings
 from tests.embedding.provider_server import vector_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from rag_pipeline.store.source_tables import SourceFile, apply_changes
-from rag_pipeline.sync.sources.refresh import refresh_sources
+from rag_pipeline.sync.planning.refresh import refresh_sources
 from rag_pipeline.system import RagSystem
 
 

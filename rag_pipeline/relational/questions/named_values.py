@@ -26,8 +26,8 @@ from sqlalchemy import (
 )
 from sqlalchemy import column as sql_column
 
-from rag_pipeline.relational.questions.lexicon import Lexicon, units
 from rag_pipeline.relational.questions.pieces import Span
+from rag_pipeline.relational.schema.lexicon import Lexicon, units
 from rag_pipeline.relational.schema.table_schema import Schema, TableInfo, is_text
 
 MAX_TEXT_LENGTH = 200

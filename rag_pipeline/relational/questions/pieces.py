@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from rag_pipeline.relational.questions.lexicon import UNIT, Lexicon, stem, units
+from rag_pipeline.relational.schema.lexicon import UNIT, Lexicon, stem, units
 
 PieceKind = Literal["operator", "noun", "value", "number", "filler", "particle", "unknown"]
 _CLOSING = ")]}\"'”’』」"

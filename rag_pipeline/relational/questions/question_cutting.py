@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from rag_pipeline.relational.questions.forms.metrics import Metric
-from rag_pipeline.relational.questions.lexicon import is_hangul, units
 from rag_pipeline.relational.questions.mentions import Namer, names_of_synonyms, phrases
 from rag_pipeline.relational.questions.named_values import FoundValue, find_values
 from rag_pipeline.relational.questions.pieces import (
@@ -18,6 +17,7 @@ from rag_pipeline.relational.questions.pieces import (
     candidate_spans,
     cut_units,
 )
+from rag_pipeline.relational.schema.lexicon import is_hangul, units
 from rag_pipeline.relational.schema.table_schema import Schema
 from rag_pipeline.text import clean_text, one_line
 

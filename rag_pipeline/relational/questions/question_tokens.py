@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from rag_pipeline.relational.questions.lexicon import is_hangul
 from rag_pipeline.relational.questions.mentions import Mention, Namer
 from rag_pipeline.relational.questions.named_values import FoundValue
 from rag_pipeline.relational.questions.pieces import Piece
+from rag_pipeline.relational.schema.lexicon import is_hangul
 from rag_pipeline.relational.schema.ways import NotComputableError
 
 TokenKind = Literal["operator", "mention", "value", "number", "period"]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from rag_pipeline.relational.rows.addresses import SHORT_HASH, root_of
 from rag_pipeline.relational.rows.row_chunks import EntityChunks
-from rag_pipeline.relational.schema.addresses import SHORT_HASH, root_of
 from rag_pipeline.settings import RelationalSettings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.named_queries import queries

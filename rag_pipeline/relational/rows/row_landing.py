@@ -11,12 +11,12 @@ from psycopg.types.json import Jsonb
 
 from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.errors import EmbeddingError
+from rag_pipeline.relational.rows.addresses import hash_of, root_of
 from rag_pipeline.relational.rows.duplicates import Duplicates
 from rag_pipeline.relational.rows.row_chunks import EntityChunks
 from rag_pipeline.relational.rows.row_reading import Record
 from rag_pipeline.relational.rows.row_report import RelationalReport
 from rag_pipeline.relational.rows.row_signatures import Etag
-from rag_pipeline.relational.schema.addresses import hash_of, root_of
 from rag_pipeline.settings import RelationalSettings
 from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.landing import Landing, land_together

@@ -26,7 +26,13 @@ from rag_pipeline.errors import (
     SettingsError,
     StoreError,
 )
-from rag_pipeline.relational.questions.lexicon import Lexicon
+from rag_pipeline.relational.rows.addresses import (
+    ROOT_PREFIX,
+    SHORT_HASH,
+    hash_of,
+    root_of,
+    uri_of,
+)
 from rag_pipeline.relational.rows.row_chunks import Chunker
 from rag_pipeline.relational.rows.row_landing import ChangedRow, Copy, RowLanding
 from rag_pipeline.relational.rows.row_reading import Batch, read_batch, read_keys
@@ -40,14 +46,8 @@ from rag_pipeline.relational.rows.row_signatures import (
 )
 from rag_pipeline.relational.rows.row_text import Renderer
 from rag_pipeline.relational.rows.row_views import Viewer
-from rag_pipeline.relational.schema.addresses import (
-    ROOT_PREFIX,
-    SHORT_HASH,
-    hash_of,
-    root_of,
-    uri_of,
-)
 from rag_pipeline.relational.schema.connecting import open_engine, reading
+from rag_pipeline.relational.schema.lexicon import Lexicon
 from rag_pipeline.relational.schema.relation_tree import Node, build_tree
 from rag_pipeline.relational.schema.table_schema import read_schema
 from rag_pipeline.settings import RelationalSettings, Settings

@@ -14,7 +14,7 @@ from sqlalchemy import Column, Engine, MetaData, Table, types
 from sqlalchemy.exc import SQLAlchemyError
 
 from rag_pipeline.errors import SourceError
-from rag_pipeline.relational.questions.lexicon import Lexicon
+from rag_pipeline.relational.schema.lexicon import Lexicon
 
 
 @dataclass(frozen=True)

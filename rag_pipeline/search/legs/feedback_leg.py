@@ -18,7 +18,7 @@ from rag_pipeline.analysis import query_weights
 from rag_pipeline.search.legs.postings import inverse_frequency
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound
 from rag_pipeline.search.legs.word_search import Words, WordSearch
-from rag_pipeline.search.ranking.fusion import LegHit
+from rag_pipeline.search.scores import LegHit
 from rag_pipeline.store.named_queries import queries, records
 
 SURE_WITHOUT_FILTER = 0.1

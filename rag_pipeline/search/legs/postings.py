@@ -14,11 +14,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_pipeline.search.visibility import BUCKET_BITS
+
 K1 = 1.2
 B = 0.75
 """BM25's constants, as in Lucene."""
 
-BUCKET_BITS = 13
 BUCKET_SIZE = 1 << BUCKET_BITS
 """Chunk ids in one bucket (sql/migrations/003_search.sql)."""
 MAX_OCCURRENCES = 127

@@ -21,7 +21,7 @@ from rag_pipeline.search.legs.named_files import named_chunks
 from rag_pipeline.search.legs.phrases import Phrase
 from rag_pipeline.search.legs.postings import Corpus, inverse_frequency
 from rag_pipeline.search.legs.word_search import READ_POSTINGS, Searched, Words, WordSearch
-from rag_pipeline.search.ranking.fusion import LegHit
+from rag_pipeline.search.scores import LegHit
 from rag_pipeline.search.visibility import posting_buckets
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries

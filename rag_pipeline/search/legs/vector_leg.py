@@ -10,7 +10,7 @@ from psycopg.rows import TupleRow, class_row
 
 from rag_pipeline.search.asked_query import Vector
 from rag_pipeline.search.filters import EVERYTHING, Scope
-from rag_pipeline.search.ranking.fusion import LegHit
+from rag_pipeline.search.scores import LegHit
 from rag_pipeline.search.visibility import Visible
 from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.named_queries import queries

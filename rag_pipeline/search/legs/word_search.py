@@ -20,7 +20,7 @@ from rag_pipeline.search.legs.postings import (
     Scores,
     best_places,
 )
-from rag_pipeline.search.ranking.fusion import Clause, LegHit
+from rag_pipeline.search.scores import Clause, LegHit
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from rag_pipeline.search.ranking.fusion import ScoreDetail
+from rag_pipeline.search.scores import ScoreDetail
 from rag_pipeline.settings import ClauseWeights, RelevanceSettings
 
 _PHRASE = 0.9

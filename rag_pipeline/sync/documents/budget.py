@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from rag_pipeline.errors import BudgetError
 from rag_pipeline.store.database import Database
-from rag_pipeline.store.named_queries import queries
 from rag_pipeline.store.usage_table import UsageEntry, record_usage
+from rag_pipeline.sync.planning.estimate import spent_before
 from rag_pipeline.sync.sync_context import SyncContext
 from rag_pipeline.usage import Usage, estimate_usd
 
@@ -78,11 +78,3 @@ class Ledger:
                 f"{ahead:.4f}: more than sync.max_cost_usd = {self.max_usd}",
                 hint="raise the limit and run `rag sync` again",
             )
-
-
-def spent_before(context: SyncContext) -> float:
-    """Return the estimated US dollars that the sync's other runs have cost, if there is a limit."""
-    if context.settings.sync.max_cost_usd is None or not context.earlier_runs:
-        return 0.0
-    with context.database.connection() as connection:
-        return float(queries.spent_usd(connection, runs=list(context.earlier_runs)))

@@ -40,9 +40,9 @@ from rag_pipeline.sync.documents.stage_tasks import (
 )
 from rag_pipeline.sync.documents.stages import run_stages
 from rag_pipeline.sync.planning.fingerprints import BLOCKS, EMBEDDINGS, STAGES
+from rag_pipeline.sync.planning.refresh import spool_of
 from rag_pipeline.sync.progress import report
 from rag_pipeline.sync.sources.fetching import local_copies, prefetched
-from rag_pipeline.sync.sources.refresh import spool_of
 from rag_pipeline.sync.sync_context import SyncContext
 from rag_pipeline.sync.workers.worker_limits import WorkerCrashedError
 from rag_pipeline.sync.workers.worker_pool import WorkerPool, default_workers

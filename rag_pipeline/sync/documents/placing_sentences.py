@@ -24,15 +24,10 @@ from rag_pipeline.chunking.task import CountTokens
 from rag_pipeline.errors import ChatError, ContextError, SettingsError
 from rag_pipeline.frames import SECTION
 from rag_pipeline.settings import ChatSettings
-from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.artifacts import ArtifactStore, contexts_key
 
 KEPT_TOGETHER = 20
 """Answers after which they are written down: a crash loses as many at most."""
-
-
-def contexts_key(source_hash: str) -> str:
-    """Return the folder of a document's contexts in the artifact store."""
-    return f"contexts/{source_hash}"
 
 
 def open_chat(settings: ChatSettings) -> ChatModel:

@@ -9,15 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.artifacts import ArtifactStore, sentences_key
 
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
 Embed = Callable[[Sequence[str]], Vectors]
-
-
-def sentences_key(source_hash: str) -> str:
-    """Return the folder of a document's sentence vectors in the artifact store."""
-    return f"sentences/{source_hash}"
 
 
 def remembering(embed: Embed, artifacts: ArtifactStore, source_hash: str, model: str) -> Embed:

@@ -11,8 +11,8 @@ from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.store.source_tables import SourceFile, SourceRoot, list_roots, list_sources
 from rag_pipeline.sync.planning.plan import SourceChanges, SyncPlan, source_changes
 from rag_pipeline.sync.planning.profiles import Profiles
+from rag_pipeline.sync.planning.refresh import stored_states
 from rag_pipeline.sync.sources.places import configured_roots
-from rag_pipeline.sync.sources.refresh import stored_states
 from rag_pipeline.sync.sources.scan import Pages, scan, with_readers
 
 

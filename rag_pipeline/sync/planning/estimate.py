@@ -19,11 +19,11 @@ from rag_pipeline.parsing.pdf.native.pdf_opening import count_pages
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import DocumentState, TokenCounts, document_states, token_counts
-from rag_pipeline.sync.documents.budget import spent_before
+from rag_pipeline.store.named_queries import queries
 from rag_pipeline.sync.planning.fingerprints import BLOCKS, EMBEDDINGS, STAGES
 from rag_pipeline.sync.planning.plan import SyncPlan
 from rag_pipeline.sync.planning.profiles import Profiles
-from rag_pipeline.sync.sources.refresh import settings_space
+from rag_pipeline.sync.planning.refresh import settings_space
 from rag_pipeline.sync.sync_context import SyncContext
 from rag_pipeline.usage import Usage, estimate_usd
 
@@ -256,3 +256,11 @@ def _sum(costs: Iterable[float | None]) -> float | None:
             return None
         total += cost
     return total
+
+
+def spent_before(context: SyncContext) -> float:
+    """Return the estimated US dollars that the sync's other runs have cost, if there is a limit."""
+    if context.settings.sync.max_cost_usd is None or not context.earlier_runs:
+        return 0.0
+    with context.database.connection() as connection:
+        return float(queries.spent_usd(connection, runs=list(context.earlier_runs)))

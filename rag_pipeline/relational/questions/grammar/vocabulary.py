@@ -8,11 +8,11 @@ from decimal import Decimal
 
 from rag_pipeline.relational.questions.forms.logical_form import Arithmetic, ColumnAt, Expression
 from rag_pipeline.relational.questions.forms.metrics import Metric, parse_metric
-from rag_pipeline.relational.questions.lexicon import stem
 from rag_pipeline.relational.questions.mentions import Namer, Place
 from rag_pipeline.relational.questions.pieces import grammar_data
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.amounts_of_tables import LineAmount, line_amounts
+from rag_pipeline.relational.schema.lexicon import stem
 from rag_pipeline.relational.schema.table_schema import (
     ForeignKey,
     Schema,

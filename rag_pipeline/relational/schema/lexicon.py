@@ -76,7 +76,7 @@ class Lexicon:
 
 @lru_cache(maxsize=1)
 def _data() -> dict[str, Any]:
-    path = files("rag_pipeline.relational.questions").joinpath("lexicon.toml")
+    path = files("rag_pipeline.relational.schema").joinpath("lexicon.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 

@@ -12,7 +12,7 @@ from rag_pipeline.analysis import name_lexemes
 from rag_pipeline.embedding import EMBEDDING_VERSION
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings
-from rag_pipeline.store.artifacts import ArtifactStore
+from rag_pipeline.store.artifacts import ArtifactStore, contexts_key, sentences_key
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import DocumentState, document_states
 from rag_pipeline.store.embeddings import EmbeddingSpace, find_space
@@ -24,8 +24,6 @@ from rag_pipeline.store.source_tables import (
     name_sources,
     register_roots,
 )
-from rag_pipeline.sync.documents.placing_sentences import contexts_key
-from rag_pipeline.sync.documents.sentence_vectors import sentences_key
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SourceChanges, SyncPlan, source_changes
 from rag_pipeline.sync.planning.profiles import Profiles
