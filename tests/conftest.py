@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import ipaddress
 import os
 import resource
@@ -76,6 +78,16 @@ def pytest_terminal_summary(
     peaks = config.stash.get(PEAKS, None) or {"this process": peak_megabytes()}
     told = ", ".join(f"{name} {peak} MB" for name, peak in sorted(peaks.items()))
     terminalreporter.write_line(f"peak memory: {told}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def freed_memory() -> Iterator[None]:
+    """Give what a file's tests have freed back to the system; glibc keeps it otherwise."""
+    yield
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 @pytest.fixture(autouse=True)
