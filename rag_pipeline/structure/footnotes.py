@@ -24,7 +24,7 @@ def mark_footnotes(document: Document, settings: StructureSettings) -> None:
         for item in page:
             of_table = above is not None and (above.kind == "table" or above.role == "footnote")
             above = item
-            small = item.size <= document.body_size * settings.footnote_size
+            small = 0 < item.size <= document.body_size * settings.footnote_size
             # An address in a footnote is often set in a fixed-width font.
             noted = item.kind == "text" or (item.kind == "code" and _ADDRESS.match(item.title))
             if item.role or not noted or not small or not _MARK.match(item.title):

@@ -92,6 +92,10 @@ def _plain_slide(root: etree._Element, _: Relations) -> list[str]:
     return []
 
 
+def _reason(error: Exception) -> str:
+    return (str(error) or type(error).__name__).split("\n")[0][:100]
+
+
 def _diagram(package: OfficePackage, part: str, key: str) -> list[str]:
     return diagram_texts(package, package.relations.get(part, {}), key)
 
@@ -108,23 +112,34 @@ class _Slide:
     def elements(self, diagrams: Diagrams) -> Iterator[Element]:
         """Elements in order; a shape that cannot be read gives its bare text and a fault."""
         self.diagrams = diagrams
-        shapes = [(shape, self._place(shape)) for shape in self.slide.shapes]
-        shapes.sort(key=lambda pair: (not _is_title(pair[0]), round(pair[1][1], 2), pair[1][0]))
+        try:
+            shapes = [(shape, self._place(shape)) for shape in self.slide.shapes]
+            shapes.sort(key=lambda pair: (not _is_title(pair[0]), round(pair[1][1], 2), pair[1][0]))
+        except LIBRARY_ERRORS as error:  # a slide without a tree of shapes
+            self.faults.append(f"it is faulty ({_reason(error)}); only its text was read")
+            yield from (Element(text) for text in paragraph_texts(self.slide._element))
+            shapes = []
         for shape, box in shapes:
             yield from self._guarded(shape, box)
-        if self.slide.has_notes_slide:
-            frame = self.slide.notes_slide.notes_text_frame
-            text = frame.text.strip() if frame is not None else ""
-            if text:
-                yield Element(f"Speaker notes: {text}", box=(0.0, NOTES_TOP, 1.0, 1.0))
+        if text := self._notes():
+            yield Element(f"Speaker notes: {text}", box=(0.0, NOTES_TOP, 1.0, 1.0))
+
+    def _notes(self) -> str:
+        try:
+            frame = self.slide.notes_slide.notes_text_frame if self.slide.has_notes_slide else None
+        except LIBRARY_ERRORS as error:
+            self.faults.append(f"its notes cannot be read ({_reason(error)})")
+            return ""
+        return frame.text.strip() if frame is not None else ""
 
     def _guarded(self, shape: Any, box: Box) -> list[Element]:
         try:
             return list(self._shape(shape, box))
         except LIBRARY_ERRORS as error:
-            reason = (str(error) or type(error).__name__).split("\n")[0][:100]
             name = next((one.get("name") for one in shape._element.iter(f"{P}cNvPr")), "?")
-            self.faults.append(f"the shape {name!r} is faulty ({reason}); only its text was read")
+            self.faults.append(
+                f"the shape {name!r} is faulty ({_reason(error)}); only its text was read"
+            )
             return [Element(text, box=box) for text in paragraph_texts(shape._element)]
 
     def _place(self, shape: Any) -> Box:
