@@ -5,7 +5,8 @@
 `manuals_outline` and `outlines2`: headings against the bookmarks that were taken out of the PDFs
 (R, P, F1; Pl: precision down to the gold's depth; BC: share of headings whose whole breadcrumb
 trail is right), publishers' books apart. `odl_bench`: Markdown of single pages (NID reading order,
-TEDS tables, MHS headings). The scorers come with the data. Peers run beside, each in a process of
+TEDS tables, MHS headings). `tables_real`, `tables_synth`: cells and spans of tables
+(`structure_tables`). The scorers come with the data. Peers run beside, each in a process of
 its own, where they are installed; all times are CPU seconds of one process.
 
 `--folds` scores both sets of outlines by five folds over their template families: settings are
@@ -61,6 +62,9 @@ def main() -> None:
         ]
         pages = _single_pages(data / "odl_bench", work / "pages", options.quick, figures)
         if not options.quick:
+            from benchmarks.structure_tables import tables as table_sets  # which imports this
+
+            pages += table_sets(data, work / "tables", figures)
             figures["memory.2000_pages_mb"] = _memory(data / "manuals_outline", work)
     steps = step_rows(data)
     figures["steps.counted"], figures["steps.found"] = steps[-1][1:]
