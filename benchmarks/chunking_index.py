@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rag_pipeline.analysis import analyze, query_weights
 from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
-from rag_pipeline.search.legs.postings import K1, B, inverse_frequency
+from rag_pipeline.search.legs.bm25_postings import K1, B, inverse_frequency
 from rag_pipeline.search.ranking.fusion import fuse
 from rag_pipeline.search.scores import LegHit
 from rag_pipeline.settings import SearchSettings

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rag_pipeline.analysis import name_lexemes
 from rag_pipeline.search import Searcher, SearchResponse, SearchResult
 from rag_pipeline.search.legs import named_files as names
+from rag_pipeline.search.legs.bm25_postings import BUCKET_SIZE, Corpus
 from rag_pipeline.search.legs.corrections import distance, one_edit_away
 from rag_pipeline.search.legs.named_files import named_chunks
 from rag_pipeline.search.legs.phrases import Phrase
-from rag_pipeline.search.legs.postings import BUCKET_SIZE, Corpus
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import SourceFile, apply_changes, name_sources

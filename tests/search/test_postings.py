@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_pipeline.analysis import analyze
-from rag_pipeline.search.legs.postings import (
+from rag_pipeline.search.legs.bm25_postings import (
     BUCKET_SIZE,
     Corpus,
     Scores,

@@ -11,8 +11,8 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import count_positions
+from rag_pipeline.search.legs.bm25_postings import K1, B, Corpus, occurrences
 from rag_pipeline.search.legs.phrases import Phrase, quoted
-from rag_pipeline.search.legs.postings import K1, B, Corpus, occurrences
 from rag_pipeline.store.named_queries import queries, records
 
 

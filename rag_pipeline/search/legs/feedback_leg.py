@@ -15,7 +15,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import query_weights
-from rag_pipeline.search.legs.postings import inverse_frequency
+from rag_pipeline.search.legs.bm25_postings import inverse_frequency
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound
 from rag_pipeline.search.legs.word_search import Words, WordSearch
 from rag_pipeline.search.scores import LegHit

@@ -17,7 +17,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import name_query_words
-from rag_pipeline.search.legs.postings import Corpus, inverse_frequency
+from rag_pipeline.search.legs.bm25_postings import Corpus, inverse_frequency
 from rag_pipeline.search.visibility import BUCKET_BITS
 from rag_pipeline.store.named_queries import queries, records
 

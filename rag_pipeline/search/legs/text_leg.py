@@ -15,11 +15,11 @@ from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import query_weights
 from rag_pipeline.search.filters import EVERYTHING, Scope
+from rag_pipeline.search.legs.bm25_postings import Corpus, inverse_frequency
 from rag_pipeline.search.legs.corrections import Correction, correct
 from rag_pipeline.search.legs.lexeme_frequencies import frequencies_of
 from rag_pipeline.search.legs.named_files import named_chunks
 from rag_pipeline.search.legs.phrases import Phrase
-from rag_pipeline.search.legs.postings import Corpus, inverse_frequency
 from rag_pipeline.search.legs.word_search import READ_POSTINGS, Searched, Words, WordSearch
 from rag_pipeline.search.scores import LegHit
 from rag_pipeline.search.visibility import posting_buckets

@@ -11,15 +11,15 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.search.filters import Scope, passing
-from rag_pipeline.search.legs.chunk_lookups import PhrasePlace, phrase_places, recounted
-from rag_pipeline.search.legs.named_files import NamedChunks
-from rag_pipeline.search.legs.phrases import Phrase
-from rag_pipeline.search.legs.postings import (
+from rag_pipeline.search.legs.bm25_postings import (
     K1,
     Corpus,
     Scores,
     best_places,
 )
+from rag_pipeline.search.legs.chunk_lookups import PhrasePlace, phrase_places, recounted
+from rag_pipeline.search.legs.named_files import NamedChunks
+from rag_pipeline.search.legs.phrases import Phrase
 from rag_pipeline.search.scores import Clause, LegHit
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries

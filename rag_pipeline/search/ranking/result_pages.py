@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rag_pipeline.analysis import analyze
-from rag_pipeline.search.legs.postings import K1, B
+from rag_pipeline.search.legs.bm25_postings import K1, B
 
 _LENGTH = 60.0
 """Number of words below which a match on a page counts more, like BM25's average length."""
