@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from statistics import median
 
-from rag_pipeline.parsing.pdf.layout.geometry import PageWord
 from rag_pipeline.parsing.pdf.tables.cells import strips_between
 from rag_pipeline.parsing.pdf.tables.text_rows import OVER_SPACE, Gap, TextRow
 
@@ -63,9 +62,3 @@ def _usual_gap(strips: list[Gap], at: int, rows: list[TextRow]) -> float:
 def column_of(x: float, gutters: list[Gap]) -> int:
     """Number of the column at a place."""
     return sum((low + high) / 2 < x for low, high in gutters)
-
-
-def columns_of(chunk: list[PageWord], gutters: list[Gap]) -> tuple[int, int]:
-    """First and last column that a chunk writes into."""
-    end = max(word.x1 for word in chunk)
-    return column_of(chunk[0].x0 + 0.5, gutters), column_of(end - 0.5, gutters)
