@@ -20,22 +20,19 @@ the parsed blocks of the outlines between runs.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
-from benchmarks.structure_engines import NOT_INSTALLED, PEERS
+from benchmarks.common import arguments, bench_data, print_report
+from benchmarks.structure_engines import PEERS
 from benchmarks.structure_outlines import BOOKS, FIGURES, groups, held_out, means, scores
+from benchmarks.structure_runs import OURS, read_json, run_engine, run_scorer
 from benchmarks.structure_steps import step_rows
+from benchmarks.structure_tables import tables as table_sets
 
-OURS = "rag_pipeline"
 WITH_GOLD = "rag_pipeline, gold as bookmarks"
 QUICK_OUTLINES = (
     *("nrpe", "simh-faq", "cdhit", "gpredict", "debinst-zh"),
@@ -62,8 +59,6 @@ def main() -> None:
         ]
         pages = _single_pages(data / "odl_bench", work / "pages", options.quick, figures)
         if not options.quick:
-            from benchmarks.structure_tables import tables as table_sets  # which imports this
-
             pages += table_sets(data, work / "tables", figures)
             figures["memory.2000_pages_mb"] = _memory(data / "manuals_outline", work)
     steps = step_rows(data)
@@ -105,17 +100,17 @@ def _folds(data: Path, figures: dict[str, Any]) -> list[Table]:
 
 def _outlines(data: Path, work: Path, quick: bool, figures: dict[str, Any]) -> list[Table]:
     """All engines over one set of documents with bookmarks; publishers' books apart."""
-    manifest = {entry["name"]: entry for entry in _read(data / "manifest.json")}
+    manifest = {entry["name"]: entry for entry in read_json(data / "manifest.json")}
     names = [name for name in QUICK_OUTLINES if name in manifest] if quick else []
     gold = _subset(data / "gold", work / "gold", names, "json")
     rows: list[list[Any]] = []
     documents: dict[str, dict[str, Any]] = {}
     for engine in (OURS, WITH_GOLD, *PEERS):
-        run = _run(engine, data / "pdf", work / engine, names)
+        run = run_engine(engine, data / "pdf", work / engine, names)
         if run is None:
             rows.append([engine, "", *["not installed"] * 7])
             continue
-        scored = _score(data.parent / "outline_score.py", work / engine, gold)["documents"]
+        scored = run_scorer(data.parent / "outline_score.py", work / engine, gold)["documents"]
         if engine == OURS:
             documents = scored
         books = [n for n in scored if manifest[n].get("family", "").startswith(BOOKS)]
@@ -171,11 +166,11 @@ def _single_pages(data: Path, work: Path, quick: bool, figures: dict[str, Any]) 
     gold = _subset(data / "ground_truth", work / "gold", names, "md")
     rows: list[list[Any]] = []
     for engine in (OURS, *PEERS):
-        run = _run(engine, data / "pdf", work / engine, names, furniture=True)
+        run = run_engine(engine, data / "pdf", work / engine, names, furniture=True)
         if run is None:
             rows.append([engine, *["not installed"] * 4])
             continue
-        mean = _score(data.parent / "markdown_score.py", work / engine, gold)["mean"]
+        mean = run_scorer(data.parent / "markdown_score.py", work / engine, gold)["mean"]
         values = [mean[key] for key in ("overall", "nid", "teds", "mhs")]
         rows.append([engine, *values])
         for name, value in zip(("overall", "NID", "TEDS", "MHS"), values, strict=True):
@@ -193,55 +188,8 @@ def _memory(data: Path, work: Path) -> float:
         long.import_pages(source, list(range(min(len(source), LONG_PAGES - len(long)))))
     (work / "long").mkdir()
     long.save(work / "long" / "long.pdf")
-    run = _run(OURS, work / "long", work / "long_out", [])
+    run = run_engine(OURS, work / "long", work / "long_out", [])
     return float(run["peak_mb"]) if run else 0.0
-
-
-def _python(engine: str) -> str:
-    own = engine.startswith(OURS)
-    return sys.executable if own else os.environ.get("RAG_BENCH_PYTHON", sys.executable)
-
-
-def _run(
-    engine: str, source: Path, target: Path, names: list[str], *, furniture: bool = False
-) -> dict[str, Any] | None:
-    """Run an engine in a process of its own; None where it is not installed.
-
-    With `furniture` running heads and page numbers stay in the Markdown, as in the gold of pages.
-    """
-    command = [_python(engine), "-m", "benchmarks.structure_engines", engine]
-    kept = "furniture" if furniture else "plain"
-    process = subprocess.run(
-        [*command, str(source), str(target), kept, *names],
-        cwd=PROJECT_DIR,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if process.returncode == NOT_INSTALLED:
-        return None
-    if process.returncode:
-        print(f"{engine} failed:\n{process.stderr[-2000:]}", file=sys.stderr)
-        return None
-    result: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
-    return result
-
-
-def _score(scorer: Path, predicted: Path, gold: Path) -> dict[str, Any]:
-    """Run a scorer of the data set as it is."""
-    out = predicted / "scores"
-    python = os.environ.get("RAG_BENCH_PYTHON", sys.executable)
-    process = subprocess.run(
-        [python, str(scorer), str(predicted), str(gold), "--json", str(out)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if process.returncode:
-        last = process.stderr.strip().splitlines()[-1:]
-        sys.exit(f"{scorer.name} failed: {' '.join(last)}\n(pip install --group bench)")
-    scores: dict[str, Any] = _read(out)
-    return scores
 
 
 def _subset(source: Path, target: Path, names: list[str], extension: str) -> Path:
@@ -285,10 +233,6 @@ def _grouped(rows: list[list[Any]], column: int) -> list[list[Any]]:
         [name, len(found), fmean(row[6] for row in found), fmean(row[7] for row in found)]
         for name, found in sorted(groups.items())
     ]
-
-
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

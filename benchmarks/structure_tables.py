@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.common import bench_data, print_report
-from benchmarks.structure import _run, _score
+from benchmarks.structure_runs import run_engine, run_scorer
 
 ENGINES = ("rag_pipeline", "liteparse")
 SETS = {
@@ -44,9 +44,9 @@ def tables(
         wanted = [path.stem for path in sorted((data / gold).glob("*.json"))]
         for engine in ENGINES:
             target = work / name.replace(" ", "_") / engine
-            if _run(engine, data / pdfs, target, wanted) is None:
+            if run_engine(engine, data / pdfs, target, wanted) is None:
                 continue
-            documents = _score(data / "table_score.py", target, data / gold)["documents"]
+            documents = run_scorer(data / "table_score.py", target, data / gold)["documents"]
             found = _means(documents)
             rows.append([name, engine, *found])
             for label, value in zip(("TEDS", "DET", "false"), found, strict=True):
