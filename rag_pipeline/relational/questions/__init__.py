@@ -1,4 +1,5 @@
 """Questions for numbers: words of a question into a computation, its SQL, and the answer.
 
-Reading rows for chunks is in `rows/`; `interpretation/` holds the grammar.
+Reading rows for chunks is in `rows/`; `grammar/` reads questions, `forms/` holds the
+logical form and its compiler.
 """

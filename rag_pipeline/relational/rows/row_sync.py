@@ -1,9 +1,8 @@
-"""Rows to the store: what changed in the database is made and embedded anew, nothing else.
+"""Keeps the store in sync with relational sources; `source_sync` does one of them.
 
-A root row is a document under the hash of its name (`relational:SOURCE/TABLE/KEY`), so that its
-chunks are replaced in place. Whether it changed is told by a hash of the row and all below it
-(`signatures`), kept as the source's etag; unchanged texts within a changed row come from the cache
-of vectors.
+A root row is a document under the hash of its name (`relational:SOURCE/TABLE/KEY`), so its chunks
+are replaced in place. A hash of the row and all below it (`row_signatures`), stored as the source's
+etag, shows whether it changed; unchanged texts of a changed row come from the cache of vectors.
 """
 
 from __future__ import annotations

@@ -16,15 +16,13 @@ from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.table_schema import ForeignKey
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
 
-_SIGNS: dict[str, Comparison] = {
+SIGNS: dict[str, Comparison] = {
     "more": ">",
     "less": "<",
     "at_least": ">=",
     "at_most": "<=",
     "only": "=",
 }
-_MONEY = ("price", "total", "amount", "cost")
-_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 
 
 class ConditionState:

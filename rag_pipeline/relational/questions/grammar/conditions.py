@@ -10,27 +10,17 @@ from rag_pipeline.relational.questions.forms.constraints import fold
 from rag_pipeline.relational.questions.forms.logical_form import (
     ColumnAt,
     Compare,
-    Comparison,
     Filter,
     Missing,
     Path,
 )
+from rag_pipeline.relational.questions.grammar.condition_state import SIGNS
 from rag_pipeline.relational.questions.grammar.number_conditions import NumberConditions
 from rag_pipeline.relational.questions.grammar.period_conditions import PeriodConditions
 from rag_pipeline.relational.questions.grammar.value_conditions import ValueConditions
 from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
-
-_SIGNS: dict[str, Comparison] = {
-    "more": ">",
-    "less": "<",
-    "at_least": ">=",
-    "at_most": "<=",
-    "only": "=",
-}
-_MONEY = ("price", "total", "amount", "cost")
-_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 
 
 class Conditions(NumberConditions, PeriodConditions, ValueConditions):
@@ -98,11 +88,11 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
                     t
                     for t in ahead
                     if not t.used
-                    and (t.kind in ("value", "mention", "period") or t.name in ("trade", *_SIGNS))
+                    and (t.kind in ("value", "mention", "period") or t.name in ("trade", *SIGNS))
                 ),
                 None,
             )
-            if target is None or id(target) in self._negated or target.name in _SIGNS:
+            if target is None or id(target) in self._negated or target.name in SIGNS:
                 raise NotComputableError(f"it is not clear what “{token.text}” negates")
             self._negated[id(target)] = number
             token.used = True

@@ -10,18 +10,11 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     Compare,
     Comparison,
 )
-from rag_pipeline.relational.questions.grammar.condition_state import ConditionState
+from rag_pipeline.relational.questions.grammar.condition_state import SIGNS, ConditionState
 from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError
 
-_SIGNS: dict[str, Comparison] = {
-    "more": ">",
-    "less": "<",
-    "at_least": ">=",
-    "at_most": "<=",
-    "only": "=",
-}
 _MONEY = ("price", "total", "amount", "cost")
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 
@@ -51,10 +44,10 @@ class NumberConditions(ConditionState):
                 places = self.vocabulary.by_last_word(self.vocabulary.adjective_concepts(name))
                 sign.used = token.used = True
                 return self._compare(places, ">" if degree == "more" else "<", token, unit, None)
-            if sign.name in _SIGNS:
+            if sign.name in SIGNS:
                 sign.used = token.used = True
                 thing = self._compared(token, sign, unit)
-                return self._compare_thing(thing, _SIGNS[sign.name], token, unit)
+                return self._compare_thing(thing, SIGNS[sign.name], token, unit)
             if sign.name == "between":
                 return self._between(sign, token)
         if before is not None and before.mention is not None and not before.used:

@@ -7,7 +7,6 @@ from functools import partial
 from rag_pipeline.relational.questions.forms.constraints import Constraint
 from rag_pipeline.relational.questions.forms.logical_form import (
     ColumnAt,
-    Comparison,
     Filter,
     FullName,
     OneOf,
@@ -17,16 +16,6 @@ from rag_pipeline.relational.questions.grammar.condition_state import ConditionS
 from rag_pipeline.relational.questions.named_values import FoundValue, ValueColumn
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
-
-_SIGNS: dict[str, Comparison] = {
-    "more": ">",
-    "less": "<",
-    "at_least": ">=",
-    "at_most": "<=",
-    "only": "=",
-}
-_MONEY = ("price", "total", "amount", "cost")
-_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 
 
 class ValueConditions(ConditionState):
