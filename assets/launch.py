@@ -25,8 +25,8 @@ from rag_pipeline.assets.locks import LOCK_WAIT_SECONDS
 from rag_pipeline.assets.partitions import PLANNED_TAG
 from rag_pipeline.assets.relational_asset import relational_job
 from rag_pipeline.assets.syncs import SYNC_TAG
-from rag_pipeline.dagster_storage import open_sqlite
-from rag_pipeline.errors import RagError, StoreError
+from rag_pipeline.dagster_storage import open_configured, open_sqlite
+from rag_pipeline.errors import RagError, SettingsError, StoreError
 from rag_pipeline.relational.rows.row_report import RelationalReport
 from rag_pipeline.resources import GivenSession, SyncSession
 from rag_pipeline.settings import Settings
@@ -89,10 +89,16 @@ def _disk_errors() -> Iterator[None]:
 @_disk_errors()
 def open_instance(settings: Settings) -> dg.DagsterInstance:
     """Return the Dagster instance: DAGSTER_HOME, the project's dagster.yaml, or one in data_dir."""
-    if os.environ.get("DAGSTER_HOME"):
-        return dg.DagsterInstance.get()
+    if home := os.environ.get("DAGSTER_HOME"):
+        folder = Path(home).expanduser()
+        if not folder.is_absolute() or not folder.is_dir():
+            raise SettingsError(
+                f"DAGSTER_HOME is {home}, which is no folder that is there",
+                hint="create it (an absolute path), or unset the variable",
+            )
+        return open_configured(folder)
     if (settings.project_dir / "dagster.yaml").is_file():
-        return dg.DagsterInstance.from_config(str(settings.project_dir))
+        return open_configured(settings.project_dir)
     return open_sqlite(settings.data_path / "dagster")
 
 

@@ -26,6 +26,7 @@ from dagster._core.storage.event_log.sqlite.sqlite_event_log import (
     SqliteEventLogStorage,
 )
 from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager
+from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 from dagster._core.storage.root import LocalArtifactStorage
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
@@ -39,6 +40,7 @@ __all__ = [
     "LocalComputeLogManager",
     "PooledEventLog",
     "SqliteStorage",
+    "open_configured",
     "open_sqlite",
 ]
 
@@ -54,11 +56,25 @@ def open_sqlite(folder: Path) -> DagsterInstance:
     """
     folder.mkdir(parents=True, exist_ok=True)
     storage = {"module": __name__, "class": SqliteStorage.__name__}
-    overrides = {
-        "telemetry": {"enabled": False},
-        "storage": {"custom": {**storage, "config": {"base_dir": str(folder)}}},
-    }
-    return DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides=overrides))
+    return _open(
+        folder,
+        telemetry={"enabled": False},
+        storage={"custom": {**storage, "config": {"base_dir": str(folder)}}},
+    )
+
+
+def open_configured(folder: Path) -> DagsterInstance:
+    """Return the instance that the dagster.yaml in `folder` describes."""
+    return _open(folder)
+
+
+def _open(folder: Path, **overrides: Any) -> DagsterInstance:
+    # Dagster captures a step's output through four more processes, which print tracebacks of their
+    # own on Ctrl-C; the output of a command belongs on the terminal.
+    manager = NoOpComputeLogManager
+    nothing = {"module": manager.__module__, "class": manager.__name__}
+    settings = {"compute_logs": nothing, **overrides}
+    return DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides=settings))
 
 
 class SqliteStorage(DagsterSqliteStorage):

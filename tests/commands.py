@@ -107,7 +107,7 @@ if __name__ == "__main__":
     # What reads nothing of the environment when it is imported: Dagster, every stage, the searches.
     from rag_pipeline import answering, dagster_storage, definitions  # noqa: F401
     from rag_pipeline.assets import launch  # noqa: F401
-    from rag_pipeline.cli import main
+    from rag_pipeline.cli import commands, main  # noqa: F401
 
     gc.freeze()  # so that no fork copies the pages of what is loaded
     if command := next_command():

@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.cli.command_reference import COMMANDS_PAGE, commands, commands_table
 from tests.conftest import PROJECT_DIR
 

@@ -1,23 +1,18 @@
 """The command `rag`: sync, search, ask, inspect, and maintain the store.
 
-Heavy libraries are imported inside the commands that use them, so that `rag search` starts fast.
+Nothing is imported here before signals are answered: importing the commands takes long enough for
+a Ctrl-C to fall into it. Heavy libraries are imported inside the commands that use them, so that
+`rag search` starts fast.
 """
 
-# isort: off
-from rag_pipeline.cli import (  # noqa: F401 - `rag --help` lists the commands in this order
-    sync_commands,
-    search_command,
-    ask_command,
-    eval_commands,
-    file_commands,
-    source_commands,
-    relational_commands,
-    space_commands,
-    serve_commands,
-    store_commands,
-)
+from __future__ import annotations
 
-# isort: on
-from rag_pipeline.cli.application import app, main
 
-__all__ = ["app", "main"]
+def main() -> None:
+    """Run the command line; an expected error is one line on standard error and exit status 1."""
+    from rag_pipeline.cli import interrupts
+
+    with interrupts.answered():
+        from rag_pipeline.cli.commands import run
+
+        run()

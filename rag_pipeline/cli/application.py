@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 EXIT_ERROR = 1
 EXIT_DOCUMENTS_FAILED = 2
-EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
     name="rag",
@@ -51,19 +50,13 @@ SpaceOption = Annotated[
 ]
 
 
-def main() -> None:
+def run() -> None:
     """Run the command line; an expected error is one line on standard error and exit status 1."""
     try:
         app()
     except RagError as error:
         print_error(str(error))
         raise SystemExit(EXIT_ERROR) from None
-    except BaseException as error:
-        # Dagster turns an interrupt into an error of its own.
-        if isinstance(error, KeyboardInterrupt) or "Interrupted" in type(error).__name__:
-            typer.echo("interrupted; finished documents stay, `rag sync` does the rest", err=True)
-            raise SystemExit(EXIT_INTERRUPTED) from None
-        raise
 
 
 @app.callback(invoke_without_command=True)

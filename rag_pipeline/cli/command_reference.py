@@ -9,7 +9,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.console.setting_reference import replace_table
 
 COMMANDS_PAGE = Path(__file__).parents[2] / "docs" / "commands.md"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag_pipeline.cli import interrupts
 from rag_pipeline.cli.application import (
     EXIT_DOCUMENTS_FAILED,
     AsOption,
@@ -102,6 +103,7 @@ def run(
     from rag_pipeline.store.source_tables import list_roots, register_roots
     from rag_pipeline.sync.planning.fingerprints import STAGES
 
+    interrupts.advise("finished documents stay, `rag sync` does the rest")
     with database.connection() as connection:
         register_roots(connection, roots)
         known = list_roots(connection)

@@ -27,6 +27,7 @@ from rag_pipeline.serve.problems import ProblemError
 from rag_pipeline.settings import Settings
 from rag_pipeline.sync.sources.fetching import local_copies
 from rag_pipeline.sync.sources.spool import Spool
+from rag_pipeline.sync.workers.worker_process import interrupts_held
 
 WIDTHS = (400, 800, 1200, 1600)
 """Pixels. A requested width is rounded up to one of these, so that few images per page are made."""
@@ -145,7 +146,8 @@ class Pictures:
                 self._executor = ProcessPoolExecutor(
                     1, mp_context=context, initializer=drawing.begin
                 )
-                self._pid = self._executor.submit(os.getpid)
+                with interrupts_held():
+                    self._pid = self._executor.submit(os.getpid)
             return self._executor
 
     def _end(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from tests.conftest import link_models
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "datasheet.pdf"

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.errors import DamagedPdfError, RagError, SettingsError
 from rag_pipeline.frames import blocks_frame
 from rag_pipeline.inspection.block_links import chunks_of_blocks

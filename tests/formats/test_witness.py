@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.parsing.file_type import file_type
 from rag_pipeline.parsing.local_parser import audit_file
 from rag_pipeline.parsing.witness.losses import LOSS_SHARE, Losses, find_losses

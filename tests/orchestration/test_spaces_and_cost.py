@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.embedding import EMBEDDING_VERSION
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from typer.testing import CliRunner
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from tests.search.conftest import finish, land_document

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.main import get_command
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.search import Filters, MetadataFilter, Searcher
 from rag_pipeline.search.filters import EVERYTHING, resolve

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.settings import Settings
 from tests.commands import Commands
 from tests.security.conftest import SECRETS, Stores

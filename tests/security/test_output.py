@@ -16,7 +16,7 @@ from lxml import html
 from rich.text import Text
 from typer.testing import CliRunner
 
-from rag_pipeline.cli import app
+from rag_pipeline.cli.commands import app
 from rag_pipeline.console.terminal import Terminal, safe, safe_line, to_json
 from rag_pipeline.evaluation import Evaluation, Gold, KnownQuestion, Variant, write_report
 from rag_pipeline.evaluation.evaluate import Asked

@@ -54,7 +54,7 @@ class Worker:
             self._process = _worker_context().Process(
                 target=_work, args=(function, theirs), daemon=True
             )
-            with _main_hidden():
+            with _main_hidden(), interrupts_held():
                 self._process.start()
         theirs.close()
         # psutil also compares the start time, since PIDs are reused.
@@ -134,7 +134,7 @@ def _work(function: Callable[[Any], Any], connection: Connection) -> None:
                 reply = ("error", error)
             _reserve_at_most(None)
             connection.send(reply)
-    except EOFError:
+    except (EOFError, BrokenPipeError):
         return
     except KeyboardInterrupt:
         os._exit(EXIT_INTERRUPTED)
@@ -164,7 +164,7 @@ def start_forkserver() -> None:
     the first pool starts it.
     """
     _worker_context()
-    with _main_hidden():
+    with _main_hidden(), interrupts_held():
         forkserver.ensure_running()
 
 
@@ -191,6 +191,22 @@ def _main_hidden() -> Iterator[None]:
             yield
         finally:
             sys.modules["__main__"] = main
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach: they end with this one, without tracebacks.
+
+    The forkserver protects itself only once its imports are done. Children inherit the mask.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def die_with_parent() -> None:
