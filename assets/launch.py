@@ -59,6 +59,8 @@ class SyncSummary:
 
     files: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    """Those of the problems that mean that something was not read."""
     documents_done: int = 0
     documents_current: int = 0
     failures: list[dict[str, str]] = field(default_factory=list)
@@ -110,6 +112,8 @@ def run_sync(
     database: Database,
     only_roots: list[str],
     on_plan: Callable[[SyncPlan], None] = lambda _: None,
+    *,
+    verify: bool = False,
 ) -> SyncSummary:
     """Scan the sources, then bring every stale document up to date.
 
@@ -121,12 +125,13 @@ def run_sync(
     _end_killed_runs(instance)
     session = SyncSession(settings, database)
     run = _Runs(definitions, instance, session, summary)
-    config = {"ops": {"sources": {"config": {"roots": only_roots}}}}
+    config = {"ops": {"sources": {"config": {"roots": only_roots, "verify": verify}}}}
     run.execute(sources_job.name, config=config)
     scan = session.record.scan
     if scan is None or summary.aborted is not None:
         return summary
-    summary.files, summary.problems = scan.changes.counts(), scan.problems
+    summary.files = scan.changes.counts()
+    summary.problems, summary.unread = scan.problems, scan.unread
 
     plan = current_plan(settings, database, only_roots)
     summary.documents_current = plan.current

@@ -22,6 +22,9 @@ class ScanConfig(dg.Config):
     """Which folders to look at."""
 
     roots: list[str] = Field(default=[], description="Only these known roots; empty = all")
+    verify: bool = Field(
+        default=False, description="Read every file again, whatever its size and time say"
+    )
 
 
 @dg.asset(
@@ -43,7 +46,9 @@ def sources(
     """
     with session.open() as opened, waiting_lock(opened.database, context):
         settings, store = opened.settings, opened.database
-        result = opened.record.scan = refresh_sources(settings, store, config.roots)
+        result = opened.record.scan = refresh_sources(
+            settings, store, config.roots, verify=config.verify
+        )
         if PLANNED_TAG in context.run.tags and (result.changes.new or result.changes.changed):
             start_forkserver()  # `rag sync` goes on in this process, and there is work
         added, deleted = align_partitions(context.instance, result.source_hashes)

@@ -11,8 +11,8 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from rag_pipeline.cli.commands import app
 from rag_pipeline.cli.command_reference import COMMANDS_PAGE, commands, commands_table
+from rag_pipeline.cli.commands import app
 from tests.conftest import PROJECT_DIR
 
 DOCUMENTS = [PROJECT_DIR / "README.md", *sorted((PROJECT_DIR / "docs").glob("*.md"))]

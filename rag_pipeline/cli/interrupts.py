@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 
 GRACE_SECONDS = {signal.SIGINT: 0.5, signal.SIGTERM: 6.0}
@@ -25,18 +26,25 @@ GRACE_SECONDS = {signal.SIGINT: 0.5, signal.SIGTERM: 6.0}
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 SHOW_CURSOR = "\x1b[?25h"
 
-_advice = ""
-_received: signal.Signals | None = None
+
+@dataclass
+class _State:
+    """What is known of signals in this process."""
+
+    advice: str = ""
+    stderr: int = 2
+    """A duplicate once signals are answered: a library may point the original elsewhere."""
+    received: signal.Signals | None = None
+    is_unwinding: bool = False
+
+
+_state = _State()
 _telling = threading.Lock()
-_stderr = 2
-"""A duplicate once signals are answered: a library may point the original elsewhere for a while."""
-_is_unwinding = False
 
 
 def advise(text: str) -> None:
     """Say this after the word `interrupted`: what the command leaves behind."""
-    global _advice
-    _advice = text
+    _state.advice = text
 
 
 @contextmanager
@@ -46,8 +54,7 @@ def answered() -> Iterator[None]:
     Exit status: the block's, 130 after Ctrl-C, 143 after SIGTERM. Only for the main thread of a
     command.
     """
-    global _stderr
-    _stderr = os.dup(2)
+    _state.stderr = os.dup(2)
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     threading.Thread(target=_watch, args=(reader,), name="signals", daemon=True).start()
@@ -60,8 +67,8 @@ def answered() -> Iterator[None]:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
-        if _received is not None:
-            _exit(_received)
+        if _state.received is not None:
+            _exit(_state.received)
     _leave(status)
 
 
@@ -88,30 +95,28 @@ def _watch(reader: int) -> None:
             number = signal.Signals(os.read(reader, 1)[0])
             if number in WORDS:
                 _tell(number)
-                ends[time.monotonic() + GRACE_SECONDS[number]] = _received or number
+                ends[time.monotonic() + GRACE_SECONDS[number]] = _state.received or number
 
 
 def _unwind(number: int, _frame: FrameType | None) -> None:
     """Unwind the main thread, which closes connections and ends the workers."""
-    global _is_unwinding
-    if not _is_unwinding:  # a second one must not interrupt that
-        _is_unwinding = True
+    if not _state.is_unwinding:  # a second one must not interrupt that
+        _state.is_unwinding = True
         _tell(signal.Signals(number))
         raise KeyboardInterrupt
 
 
 def _tell(number: signal.Signals) -> None:
     """Print the line once, and let nothing that ends after it print more."""
-    global _received
     with _telling:
-        if _received is not None:
+        if _state.received is not None:
             return
-        _received = number
-        text = WORDS[number] + (f"; {_advice}" if _advice else "") + "\n"
+        _state.received = number
+        text = WORDS[number] + (f"; {_state.advice}" if _state.advice else "") + "\n"
         if sys.stderr is not None and sys.stderr.isatty():
             text = f"\n{SHOW_CURSOR}{text}"  # below a progress bar, which hides the cursor
         with contextlib.suppress(OSError):
-            os.write(_stderr, text.encode())
+            os.write(_state.stderr, text.encode())
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)

@@ -41,13 +41,19 @@ def sync(
         bool,
         typer.Option("--dry-run", help="Only show what would be done, sent and spent."),
     ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Read every file again, also where size and time did not change."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Bring the knowledge base up to date with the folders; only changes are processed.
 
     A folder given here is remembered: later syncs, including the nightly one, cover it too.
     `--dry-run` writes and sends nothing and estimates the cost. Exit status 2 means that documents
-    failed; `rag status` says why.
+    failed or files could not be read; `rag status` says why.
 
     Example: rag sync ~/manuals
     """
@@ -56,13 +62,18 @@ def sync(
     roots = [given_root(place) for place in places or []]
     with open_database() as (settings, database):
         if dry_run:
-            _preview(settings, database, roots, explain, as_json)
+            _preview(settings, database, roots, explain, as_json, verify)
         else:
-            run(settings, database, roots, as_json, explain=explain)
+            run(settings, database, roots, as_json, explain=explain, verify=verify)
 
 
 def _preview(
-    settings: Settings, database: Database, roots: list[SourceRoot], explain: bool, as_json: bool
+    settings: Settings,
+    database: Database,
+    roots: list[SourceRoot],
+    explain: bool,
+    as_json: bool,
+    verify: bool,
 ) -> None:
     """Show what a sync would do and cost; nothing is written."""
     from rag_pipeline.console.cost_output import print_dry_run, print_reason
@@ -70,7 +81,7 @@ def _preview(
     from rag_pipeline.sync.planning.dry_run import preview_sync
     from rag_pipeline.sync.planning.estimate import estimate_plan
 
-    preview = preview_sync(settings, database, roots)
+    preview = preview_sync(settings, database, roots, verify=verify)
     with counting("estimate", len(preview.plan.states), not as_json) as advance:
         estimate = estimate_plan(preview.plan, settings, database, advance)
     if as_json:
@@ -92,6 +103,7 @@ def run(
     as_json: bool,
     *,
     explain: bool = False,
+    verify: bool = False,
 ) -> None:
     """Sync these roots, or all known ones; show progress and a summary; set the exit status."""
     from rag_pipeline.assets.launch import open_instance, run_sync
@@ -100,13 +112,13 @@ def run(
     from rag_pipeline.console.sync_output import print_sync_summary
     from rag_pipeline.definitions import defs
     from rag_pipeline.errors import SourceError, SyncLockedError
-    from rag_pipeline.store.source_tables import list_roots, register_roots
+    from rag_pipeline.store.source_tables import has_sources, list_roots, register_roots
     from rag_pipeline.sync.planning.fingerprints import STAGES
 
     interrupts.advise("finished documents stay, `rag sync` does the rest")
     with database.connection() as connection:
         register_roots(connection, roots)
-        known = list_roots(connection)
+        known = bool(list_roots(connection)) or has_sources(connection)
     if not known and not settings.sources and not settings.relational:
         raise SourceError(
             "there is no folder to sync",
@@ -127,14 +139,14 @@ def run(
 
     with open_instance(settings) as instance, sync_progress(not as_json) as progress:
         names = [root.root for root in roots]
-        summary = run_sync(defs, instance, settings, database, names, planned)
+        summary = run_sync(defs, instance, settings, database, names, planned, verify=verify)
     if as_json:
         print_json(summary)
     else:
         print_sync_summary(summary)
     if summary.aborted:
         raise RagError(summary.aborted, hint="finished documents stay; `rag sync` does the rest")
-    if summary.failures or any(report.why for report in summary.relational):
+    if summary.failures or summary.unread or any(report.why for report in summary.relational):
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 
@@ -174,7 +186,7 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
     from rag_pipeline.store.source_tables import list_roots
     from rag_pipeline.store.statistics import count_everything
     from rag_pipeline.sync.planning.refresh import current_plan
-    from rag_pipeline.sync.sources.listing import not_taken
+    from rag_pipeline.sync.sources.listing import folder_notes
 
     with open_readers(principals) as (settings, database):
         plan = current_plan(settings, database)
@@ -184,15 +196,18 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
             roots = list_roots(connection)
             space = active_space(connection)
             lacking = lacking_vectors(connection, space.space_id) if space else 0
+    notes = folder_notes(roots, follow_links=settings.sync.follow_links)
     if as_json:
         quarantined = [state.source_hash for state in plan.failed]
         found = {"counts": counts, "stale": len(plan.stale), "quarantined": quarantined}
         found["chunks_without_vector"] = lacking
-        found["not_taken"] = not_taken(roots)
+        found |= vars(notes)
         print_json({**found, "documents": documents, "folders": roots})
         return
     print_status(counts, plan, documents, roots)
-    for note in not_taken(roots):
+    for problem in notes.unreadable:
+        out.print(f"[red]unreadable[/] {safe_line(problem)}")
+    for note in notes.not_taken:
         out.print(f"[yellow]note[/] {safe_line(note)}")
     if space and lacking:
         out.print(

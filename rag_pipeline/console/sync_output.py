@@ -48,7 +48,8 @@ def print_sync_summary(summary: SyncSummary) -> None:
     for rows in summary.relational:
         print_rows(rows)
     for problem in summary.problems:
-        out.print(f"[yellow]note[/] {safe_line(problem)}")
+        mark = "[red]not read[/]" if problem in summary.unread else "[yellow]note[/]"
+        out.print(f"{mark} {safe_line(problem)}")
     for failure in summary.failures:
         again = " [dim](earlier; not retried)[/]" if failure["earlier"] == "yes" else ""
         reason = safe(failure["reason"])

@@ -58,6 +58,12 @@ class SyncSettings(Section):
     follow_links: bool = Field(
         default=False, description="Follow symbolic links to files outside the source folder"
     )
+    verify_syncs: int = Field(
+        default=30,
+        ge=0,
+        description="Syncs over which every local file is read again, a share each time, to find "
+        "changes that keep size and time; 1 = all each time, 0 = none",
+    )
     preview_pages: int = Field(
         default=2, ge=0, le=5, description="First pages shown in Dagster's UI; 0 = none"
     )

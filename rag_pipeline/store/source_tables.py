@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from psycopg import Connection
@@ -41,6 +41,8 @@ class SourceFile:
     readers: tuple[str, ...] = ("public",)
     etag: str = ""
     """For a remote file or web page: changes with its content."""
+    verified_ns: int = field(default=0, compare=False)
+    """When its bytes were last read, in nanoseconds since 1970; 0 if that is not known."""
 
 
 def register_roots(connection: Connection[TupleRow], roots: Sequence[SourceRoot]) -> None:
@@ -90,6 +92,17 @@ def list_sources(connection: Connection[TupleRow]) -> list[SourceFile]:
         replace(file, tags=tuple(file.tags), readers=tuple(file.readers))
         for file in records(connection, SourceFile, queries.list_sources)
     ]
+
+
+def has_sources(connection: Connection[TupleRow]) -> bool:
+    """Return whether anything is stored: files, or rows of databases."""
+    return bool(queries.has_sources(connection))
+
+
+def note_verified(connection: Connection[TupleRow], uris: Sequence[str], verified_ns: int) -> None:
+    """Note when the bytes of these files were read again."""
+    if uris:
+        queries.note_verified(connection, uris=list(uris), verified_ns=verified_ns)
 
 
 def apply_changes(

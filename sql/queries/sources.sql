@@ -32,7 +32,7 @@ SELECT count(*) FROM gone;
 
 -- name: list_sources()
 -- Files: rows of databases (sql/queries/relational.sql) are kept in sync on their own.
-SELECT uri, root, source_hash, size, modified_ns, tags, readers, etag
+SELECT uri, root, source_hash, size, modified_ns, tags, readers, etag, verified_ns
 FROM source
 WHERE NOT starts_with(root, 'relational:');
 
@@ -45,20 +45,27 @@ ON CONFLICT DO NOTHING;
 -- name: upsert_sources(rows)!
 -- Rows of databases have no files' names.
 INSERT INTO source (
-    uri, root, source_hash, size, modified_ns, tags, readers, etag, name_lexemes
+    uri, root, source_hash, size, modified_ns, tags, readers, etag, verified_ns, name_lexemes
 )
 SELECT
     row ->> 'uri', row ->> 'root', row ->> 'source_hash', (row ->> 'size')::bigint,
     (row ->> 'modified_ns')::bigint,
     ARRAY(SELECT jsonb_array_elements_text(row -> 'tags')),
     ARRAY(SELECT jsonb_array_elements_text(row -> 'readers')),
-    row ->> 'etag',
+    row ->> 'etag', (row ->> 'verified_ns')::bigint,
     CASE WHEN starts_with(row ->> 'root', 'relational:') THEN '{}'::text[] END
 FROM jsonb_array_elements(:rows) AS row
 ON CONFLICT (md5(uri)) DO UPDATE
 SET root = excluded.root, source_hash = excluded.source_hash, size = excluded.size,
     modified_ns = excluded.modified_ns, tags = excluded.tags, readers = excluded.readers,
-    etag = excluded.etag;
+    etag = excluded.etag, verified_ns = excluded.verified_ns;
+
+-- name: note_verified(uris, verified_ns)!
+UPDATE source SET verified_ns = :verified_ns
+WHERE md5(uri) IN (SELECT md5(u) FROM unnest(:uris::text[]) AS u);
+
+-- name: has_sources()$
+SELECT EXISTS (SELECT 1 FROM source);
 
 -- name: unnamed_sources()
 -- Index source_unnamed.

@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 from rag_pipeline.store.source_tables import SourceRoot
-from rag_pipeline.sync.sources.listing import not_taken
+from rag_pipeline.sync.sources.listing import folder_notes
 from rag_pipeline.sync.sources.scan import scan
 from tests.formats.packages import changed_file, parse, texts
 
@@ -113,4 +113,4 @@ def test_files_that_nothing_takes_are_counted_by_ending_once(tmp_path: Path) -> 
     note = f"{tmp_path}: 5 files were not taken: 2 .hwp, 2 .doc, 1 without ending"
     root = SourceRoot(root=str(tmp_path))
     assert scan([root], {}).problems == [note]
-    assert not_taken([root]) == [note]
+    assert folder_notes([root]).not_taken == [note]

@@ -11,7 +11,7 @@ from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.store.source_tables import SourceFile, SourceRoot, list_roots, list_sources
 from rag_pipeline.sync.planning.plan import SourceChanges, SyncPlan, source_changes
 from rag_pipeline.sync.planning.profiles import Profiles
-from rag_pipeline.sync.planning.refresh import stored_states
+from rag_pipeline.sync.planning.refresh import due_in, stored_states
 from rag_pipeline.sync.sources.places import configured_roots
 from rag_pipeline.sync.sources.scan import Pages, scan, with_readers
 
@@ -26,9 +26,16 @@ class Preview:
 
 
 def preview_sync(
-    settings: Settings, database: Database, given: Sequence[SourceRoot] = ()
+    settings: Settings,
+    database: Database,
+    given: Sequence[SourceRoot] = (),
+    *,
+    verify: bool = False,
 ) -> Preview:
-    """Scan the known roots and those `given` (only these, where there are any)."""
+    """Scan the known roots and those `given` (only these, where there are any).
+
+    `verify`: see `refresh_sources`.
+    """
     configured = configured_roots(settings)
     with database.connection() as connection:
         known = {root.root: root for root in list_roots(connection)}
@@ -45,8 +52,9 @@ def preview_sync(
     wanted = [root for root in roots if not only or root.root in only]
     root_names = {root.root for root in roots}
     pages, follow = Pages(settings.web, None), settings.sync.follow_links
+    due = due_in(wanted, stored.values(), 1 if verify else settings.sync.verify_syncs)
     found = with_readers(
-        scan(wanted, stored, root_names, pages, follow_links=follow), settings.security
+        scan(wanted, stored, root_names, pages, follow_links=follow, due=due), settings.security
     )
     changes = source_changes(found, stored, root_names)
     states = _states_after(changes, stored, stored_states(settings, database))

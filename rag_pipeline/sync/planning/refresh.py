@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from psycopg import Connection
@@ -17,18 +17,21 @@ from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import DocumentState, document_states
 from rag_pipeline.store.embeddings import EmbeddingSpace, find_space
 from rag_pipeline.store.source_tables import (
+    SourceFile,
+    SourceRoot,
     apply_changes,
     forget_unconfigured_roots,
     list_roots,
     list_sources,
     name_sources,
+    note_verified,
     register_roots,
 )
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SourceChanges, SyncPlan, source_changes
 from rag_pipeline.sync.planning.profiles import Profiles
 from rag_pipeline.sync.sources.places import configured_roots
-from rag_pipeline.sync.sources.scan import Pages, scan, with_readers
+from rag_pipeline.sync.sources.scan import Pages, Scan, due_files, scan, with_readers
 from rag_pipeline.sync.sources.spool import Spool
 
 
@@ -38,6 +41,8 @@ class RefreshResult:
 
     changes: SourceChanges
     problems: list[str]
+    unread: list[str]
+    """Those of the problems that mean that something was not read."""
     files: int
     source_hashes: set[str]
     """All documents that the store has now."""
@@ -81,10 +86,28 @@ def pages_of(settings: Settings) -> Pages:
     return Pages(settings.web, spool_of(settings))
 
 
+def due_in(roots: Sequence[SourceRoot], stored: Iterable[SourceFile], syncs: int) -> set[str]:
+    """Return `due_files` of the files in these roots."""
+    names = {root.root for root in roots}
+    return due_files((file for file in stored if file.root in names), syncs)
+
+
+def newly_verified(found: Scan, stored: Mapping[str, SourceFile]) -> dict[int, list[str]]:
+    """Return the URIs of known files that were read again, by when."""
+    verified: dict[int, list[str]] = {}
+    for file in found.files:
+        before = stored.get(file.uri)
+        if before is not None and before == file and before.verified_ns != file.verified_ns:
+            verified.setdefault(file.verified_ns, []).append(file.uri)
+    return verified
+
+
 def refresh_sources(
-    settings: Settings, database: Database, only_roots: Sequence[str] = ()
+    settings: Settings, database: Database, only_roots: Sequence[str] = (), *, verify: bool = False
 ) -> RefreshResult:
     """Scan the known roots (or only some of them) and write what changed.
+
+    `verify` reads every file again, also those whose size and time are the same.
 
     A folder taken out of rag.toml is forgotten here, and its documents go. Raises `SourceError` for
     a root that is not known.
@@ -102,14 +125,18 @@ def refresh_sources(
             raise SourceError(f"{root} is not a known folder", hint=f"run `rag sync {root}`")
     wanted = [root for root in roots if not only_roots or root.root in only_roots]
     follow = settings.sync.follow_links
+    due = due_in(wanted, stored.values(), 1 if verify else settings.sync.verify_syncs)
     found = with_readers(
-        scan(wanted, stored, names, pages_of(settings), follow_links=follow), settings.security
+        scan(wanted, stored, names, pages_of(settings), follow_links=follow, due=due),
+        settings.security,
     )
     changes = source_changes(found, stored, names)
     with database.connection() as connection:
         orphans = apply_changes(
             connection, changes.upserts, changes.removed_uris, changes.superseded
         )
+        for verified_ns, uris in newly_verified(found, stored).items():
+            note_verified(connection, uris, verified_ns)
         name_sources(connection, name_lexemes)
         hashes = {file.source_hash for file in list_sources(connection)}
     if orphans:
@@ -120,4 +147,4 @@ def refresh_sources(
         for source_hash in orphans:
             kept = (f"document_ai/{source_hash}", contexts_key(source_hash))
             artifacts.delete_below([*kept, sentences_key(source_hash)])
-    return RefreshResult(changes, found.problems, len(found.files), hashes)
+    return RefreshResult(changes, found.problems, found.unread, len(found.files), hashes)

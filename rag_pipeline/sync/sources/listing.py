@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -32,6 +33,8 @@ class Listing:
     problems: list[tuple[str, str]] = field(default_factory=list)
     """(URI of a file or folder, reason): what is there but cannot be taken; it keeps its
     documents."""
+    left_aside: list[tuple[str, str]] = field(default_factory=list)
+    """(URI, reason): what is left out on purpose; it keeps its documents as well."""
     missing: str | None = None
     """Why the root cannot be listed; its documents are kept."""
     left_out: Counter[str] = field(default_factory=Counter)
@@ -70,7 +73,7 @@ def list_local(
             continue
         if not follow_links and path.is_symlink() and not _leads_into(path, base):
             reason = "is a link that leads out of the folder; see sync.follow_links"
-            listing.problems.append((clean_text(str(path)), reason))
+            listing.left_aside.append((clean_text(str(path)), reason))
             continue
         _take_local(listing, root, path)
     for fault in unlistable:
@@ -136,15 +139,38 @@ def left_out_note(root: str, listing: Listing) -> str | None:
     return f"{one_line(clean_text(root))}: {files} not taken: {kinds}{more}"
 
 
-def not_taken(roots: Sequence[SourceRoot]) -> list[str]:
-    """Return a note for each local folder that holds files which nothing takes."""
+def problem_note(uri: str, problem: str) -> str:
+    """Return a problem with its file on one line: a name may hold line breaks and escapes."""
+    return f"{one_line(clean_text(uri))}: {problem}"
+
+
+@dataclass(frozen=True)
+class FolderNotes:
+    """What the local folders hold that is not in the store."""
+
+    not_taken: list[str] = field(default_factory=list)
+    """A note for each folder with files that nothing takes."""
+    unreadable: list[str] = field(default_factory=list)
+    """Folders and files that are there, or should be, and cannot be read."""
+
+
+def folder_notes(roots: Sequence[SourceRoot], *, follow_links: bool = False) -> FolderNotes:
+    """Look at the local folders; no file is opened."""
     names = {root.root for root in roots}
-    notes = []
+    notes = FolderNotes()
     for root in roots:
-        if kind_of(root.root) == "local":
-            inner = {name for name in names if name != root.root and is_below(name, root.root)}
-            notes.append(left_out_note(root.root, list_local(root, inner)))
-    return [note for note in notes if note]
+        if kind_of(root.root) != "local":
+            continue
+        inner = {name for name in names if name != root.root and is_below(name, root.root)}
+        listing = list_local(root, inner, follow_links=follow_links)
+        if (note := left_out_note(root.root, listing)) is not None:
+            notes.not_taken.append(note)
+        if listing.missing is not None:
+            notes.unreadable.append(problem_note(root.root, listing.missing))
+        notes.unreadable.extend(problem_note(*problem) for problem in listing.problems)
+        closed = [file.uri for file in listing.files if not os.access(file.uri, os.R_OK)]
+        notes.unreadable.extend(problem_note(uri, os.strerror(errno.EACCES)) for uri in closed)
+    return notes
 
 
 def _count_left_out(listing: Listing, relative: str, leaves_out: re.Pattern[str] | None) -> None:
@@ -167,7 +193,7 @@ def _take_local(listing: Listing, root: SourceRoot, path: Path) -> None:
         listing.problems.append((uri, error.strerror or str(error)))
         return
     if not stat.S_ISREG(status.st_mode):
-        listing.problems.append((uri, "is no regular file; it was left out"))
+        listing.left_aside.append((uri, "is no regular file; it was left out"))
         return
     listing.files.append(
         replace(_file(root, uri), size=status.st_size, modified_ns=status.st_mtime_ns)

@@ -1,12 +1,14 @@
 """What the sources hold now: every file with its content hash.
 
-Only files whose size, modification time or etag changed are read; the rest keep the hash that the
-store remembers.
+Files whose size, modification time or etag changed are read, and those that are due to be verified;
+the rest keep the hash that the store remembers.
 """
 
 from __future__ import annotations
 
 import hashlib
+import heapq
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -15,13 +17,20 @@ from pathlib import Path
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import SecuritySettings, WebSettings
 from rag_pipeline.store.source_tables import SourceFile, SourceRoot
-from rag_pipeline.sync.sources.listing import Listing, left_out_note, list_local, list_remote
+from rag_pipeline.sync.sources.listing import (
+    Listing,
+    left_out_note,
+    list_local,
+    list_remote,
+    problem_note,
+)
 from rag_pipeline.sync.sources.places import is_below, kind_of
 from rag_pipeline.sync.sources.spool import Spool, open_remote
 from rag_pipeline.sync.sources.web_pages import PageGoneError, fetch_page
-from rag_pipeline.text import clean_text, one_line
 
 HASH_THREADS = 4
+CLOCK_NS = 2_000_000_000
+"""Coarsest resolution of a file system's times (FAT): two changes within it may look like one."""
 SUSPICIOUS_LOSS = 10
 """Files of a root from which their sudden loss looks like an unmounted disk."""
 
@@ -33,6 +42,8 @@ class Scan:
     files: list[SourceFile] = field(default_factory=list)
     roots: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    """Those of the problems that mean that something was not read."""
     unreadable_uris: list[str] = field(default_factory=list)
     hashed: int = 0
 
@@ -46,6 +57,23 @@ class Pages:
     """None where nothing is to be written."""
 
 
+def due_files(known: Iterable[SourceFile], syncs: int) -> set[str]:
+    """Return the URIs of files to read again although their size and time are the same.
+
+    These are files that were read while their time was so young that a later change may have the
+    same, and a share of 1 / `syncs` of the local ones, those first that were not read for longest.
+    `syncs` = 1 means every file, wherever it lies; 0 means no share.
+    """
+    files = list(known)
+    if syncs == 1:
+        return {file.uri for file in files}
+    due = {file.uri for file in files if 0 < file.verified_ns <= file.modified_ns + CLOCK_NS}
+    if syncs:
+        local = [(file.verified_ns, file.uri) for file in files if kind_of(file.uri) == "local"]
+        due.update(uri for _, uri in heapq.nsmallest(-(-len(local) // syncs), local))
+    return due
+
+
 def scan(
     roots: Sequence[SourceRoot],
     known: Mapping[str, SourceFile],
@@ -53,34 +81,39 @@ def scan(
     pages: Pages | None = None,
     *,
     follow_links: bool = False,
+    due: Collection[str] = (),
 ) -> Scan:
     """Look at every root; `known` are the store's files by URI, `known_roots` all its roots.
 
     A root that is not there, or suddenly empty of many files (an unmounted disk), is a problem and
     keeps its documents; so does a file or folder that cannot be read. A file in a root within a
-    root belongs to the inner one. `follow_links`: see `list_local`.
+    root belongs to the inner one. `follow_links`: see `list_local`; `due`: see `due_files`.
     """
+    now = time.time_ns()
     found: dict[str, SourceFile] = {}
     to_hash: list[SourceFile] = []
-    result = Scan([], [], [], [])
+    result = Scan()
     hashed = 0
     for root in roots:
         if kind_of(root.root) == "web":
-            page = _page(root, known.get(root.root), pages, result)
+            page = _page(root, known.get(root.root), pages, result, ask_again=root.root in due)
             if page is not None:
                 found.setdefault(page.uri, page)
             continue
         listing = _listing(root, known, known_roots, follow_links)
         if (problem := _distrust(root, listing, known)) is not None:
             result.problems.append(problem)
+            result.unread.append(problem)
             continue
         _take_notes(result, root.root, listing)
         for file in listing.files:
             if file.uri in found:
                 continue
             before = known.get(file.uri)
-            if before is not None and _is_unchanged(before, file):
-                found[file.uri] = replace(file, source_hash=before.source_hash)
+            if before is not None and file.uri not in due and _is_unchanged(before, file):
+                found[file.uri] = replace(
+                    file, source_hash=before.source_hash, verified_ns=before.verified_ns
+                )
             else:
                 found[file.uri] = file
                 to_hash.append(file)
@@ -88,7 +121,7 @@ def scan(
         for file, value in zip(to_hash, threads.map(_hash, to_hash), strict=True):
             hashed += 1
             if isinstance(value, str):
-                found[file.uri] = replace(file, source_hash=value)
+                found[file.uri] = replace(file, source_hash=value, verified_ns=now)
             else:
                 reason = getattr(value, "strerror", None) or str(value) or type(value).__name__
                 _note(result, file.uri, reason)
@@ -102,6 +135,8 @@ def _take_notes(result: Scan, root: str, listing: Listing) -> None:
         result.problems.append(note)
     for uri, problem in listing.problems:
         _note(result, uri, problem)
+    for uri, reason in listing.left_aside:
+        _note(result, uri, reason, is_fault=False)
 
 
 def with_readers(found: Scan, security: SecuritySettings) -> Scan:
@@ -143,19 +178,26 @@ def _distrust(root: SourceRoot, listing: Listing, known: Mapping[str, SourceFile
 
 
 def _page(
-    root: SourceRoot, before: SourceFile | None, pages: Pages | None, result: Scan
+    root: SourceRoot,
+    before: SourceFile | None,
+    pages: Pages | None,
+    result: Scan,
+    *,
+    ask_again: bool,
 ) -> SourceFile | None:
     """Fetch a root that is a web page; None where it is gone or cannot be fetched."""
     if pages is None:
         return None
     try:
-        page = fetch_page(root.root, pages.settings, before.etag if before else "")
+        known_etag = before.etag if before and not ask_again else ""
+        page = fetch_page(root.root, pages.settings, known_etag)
     except PageGoneError as error:
         result.roots.append(root.root)
         result.problems.append(str(error))
         return None
     except SourceError as error:
         result.problems.append(str(error))
+        result.unread.append(str(error))
         return None
     result.roots.append(root.root)
     if page.content is None:
@@ -183,9 +225,11 @@ def _is_unchanged(before: SourceFile, now: SourceFile) -> bool:
     return (before.size, before.modified_ns, before.etag) == (now.size, now.modified_ns, now.etag)
 
 
-def _note(result: Scan, uri: str, problem: str) -> None:
-    # Problems stand in logs; a name may hold line breaks and escapes.
-    result.problems.append(f"{one_line(clean_text(uri))}: {problem}")
+def _note(result: Scan, uri: str, problem: str, *, is_fault: bool = True) -> None:
+    note = problem_note(uri, problem)
+    result.problems.append(note)
+    if is_fault:
+        result.unread.append(note)
     result.unreadable_uris.append(uri)
 
 

@@ -1,0 +1,122 @@
+"""Commands in surroundings that are not as they should be: folders, rights, locks, variables."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from rag_pipeline.settings import Settings
+from tests.commands import Commands
+from tests.pdfs import make_pdf
+
+Rag = Callable[..., subprocess.CompletedProcess[str]]
+OIL = [("Oil", ["Change the oil every year."])]
+WITHOUT_ROOTS_RIGHTS = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+
+
+@pytest.fixture
+def environment(settings: Settings) -> dict[str, str]:
+    assert settings.database_url is not None
+    return {
+        **os.environ,
+        "RAG_HOME": str(settings.project_dir),
+        "RAG_DATABASE_URL": settings.database_url.get_secret_value(),
+        "COLUMNS": "200",
+    }
+
+
+@pytest.fixture
+def rag(commands: Commands, environment: dict[str, str], tmp_path: Path) -> Rag:
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return commands.run(*arguments, folder=tmp_path, environment=environment | variables)
+
+    return run
+
+
+@pytest.fixture
+def plain_rag(environment: dict[str, str], tmp_path: Path) -> Iterator[Rag]:
+    """Run `rag` as an account to which rights of files apply."""
+    prefix: tuple[str, ...] = ()
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("setpriv is not installed, and rights of files do not bind root")
+        prefix = WITHOUT_ROOTS_RIGHTS
+    # The test server's folder belongs to another account then; only its socket is needed.
+    sockets = Path(str(conninfo_to_dict(environment["RAG_DATABASE_URL"])["host"]))
+    sockets.chmod(0o755)
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*prefix, sys.executable, "-m", "rag_pipeline.cli", *arguments],
+            cwd=tmp_path,
+            env={**environment, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    yield run
+    sockets.chmod(0o700)
+
+
+def test_the_documents_of_the_last_folder_go_with_it(rag: Rag, tmp_path: Path) -> None:
+    make_pdf(tmp_path / "manuals" / "oil.pdf", OIL)
+    assert rag("sync", "manuals").returncode == 0
+    assert rag("sources", "remove", "manuals").returncode == 0
+    synced = rag("sync", "--json")
+    assert synced.returncode == 0, synced.stderr
+    assert json.loads(synced.stdout)["files"]["removed"] == 1
+    assert json.loads(rag("search", "oil", "--json").stdout)["results"] == []
+    nothing_left = rag("sync")
+    assert nothing_left.returncode == 1
+    assert "there is no folder to sync" in nothing_left.stderr
+
+
+def test_what_cannot_be_read_is_told_and_is_in_the_status(plain_rag: Rag, tmp_path: Path) -> None:
+    make_pdf(tmp_path / "manuals" / "oil.pdf", OIL)
+    closed = make_pdf(tmp_path / "manuals" / "closed.pdf", [("Air", ["Clean the filter."])])
+    folder = tmp_path / "manuals" / "shut"
+    folder.mkdir()
+    closed.chmod(0)
+    folder.chmod(0)
+    try:
+        synced = plain_rag("sync", "manuals", "--json")
+        assert synced.returncode == 2, synced.stderr
+        summary = json.loads(synced.stdout)
+        assert summary["documents_done"] == 1
+        assert {Path(note.split(": ")[0]).name for note in summary["unread"]} == {
+            "closed.pdf",
+            "shut",
+        }
+        status = plain_rag("status").stdout
+        assert f"unreadable {closed}: Permission denied" in status
+        assert f"unreadable {folder}: Permission denied" in status
+    finally:
+        closed.chmod(0o644)
+        folder.chmod(0o755)
+    assert plain_rag("sync").returncode == 0
+    assert "unreadable" not in plain_rag("status").stdout
+
+
+def test_verify_reads_every_file_again(rag: Rag, tmp_path: Path) -> None:
+    folder = tmp_path / "manuals"
+    folder.mkdir()
+    for text, found in (("The pump is red.", 1), ("The pump is dry.", 0)):
+        (folder / "a.txt").write_text(text, encoding="utf-8")
+        os.utime(folder / "a.txt", (1, 1))
+        changes = json.loads(rag("sync", "manuals", "--json", RAG_SYNC__VERIFY_SYNCS="0").stdout)
+        assert changes["files"]["new"] == found
+    assert changes["files"]["changed"] == 0
+    previewed = json.loads(rag("sync", "--dry-run", "--verify", "--json").stdout)
+    assert previewed["files"]["changed"] == 1
+    assert json.loads(rag("sync", "--verify", "--json").stdout)["files"]["changed"] == 1
+    assert "The pump is dry." in rag("search", "pump").stdout
