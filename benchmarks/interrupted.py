@@ -28,6 +28,8 @@ COMMANDS = {
     "ask": ("ask", "How often is the pump XJ-0 checked?"),
     "serve": ("serve", "--port", "0"),
 }
+FIRST_SECONDS = 0.2
+"""Before that the interpreter is starting, which no program can answer for."""
 LONGEST_SECONDS = 8.0
 """After which `serve`, which does not end by itself, is interrupted at the latest."""
 HALF_DOCUMENTS = """
@@ -114,7 +116,7 @@ def random_moments(
             for number in moments.sample(range(20), 12):
                 make_document(manuals / f"manual_{number:05}.pdf", number, edition)
             edition += 1
-        after = moments.uniform(0.0, longest)
+        after = moments.uniform(FIRST_SECONDS, longest)
         one = interrupt(project, command, after)
         if one is None:
             longest = max(0.5, after)

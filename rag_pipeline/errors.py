@@ -28,6 +28,7 @@ RagError
 │       └── EmbeddingReplyError      a provider's reply failed the checks
 └── StoreError               Postgres or the artifact store
     ├── DatabaseUnavailableError
+    │   └── DatabaseLockedError     another program holds a lock for too long
     ├── MigrationError
     └── SyncLockedError      another sync holds the lock
 """
@@ -244,6 +245,10 @@ class StoreError(RagError):
 
 class DatabaseUnavailableError(StoreError):
     """No connection to Postgres, or it was lost."""
+
+
+class DatabaseLockedError(DatabaseUnavailableError):
+    """Another program holds a lock on the tables; the message names it."""
 
 
 class MigrationError(StoreError):

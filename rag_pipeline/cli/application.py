@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_pipeline.console.terminal import print_error
+from rag_pipeline.console.terminal import err, print_error
 from rag_pipeline.errors import RagError
 from rag_pipeline.settings import Settings
 
@@ -57,6 +57,11 @@ def run() -> None:
     except RagError as error:
         print_error(str(error))
         raise SystemExit(EXIT_ERROR) from None
+    except OSError as error:
+        if not error.filename:
+            raise
+        print_error(f"{error.filename}: {error.strerror}; check that it exists, and its rights")
+        raise SystemExit(EXIT_ERROR) from None
 
 
 @app.callback(invoke_without_command=True)
@@ -77,8 +82,12 @@ def open_readers(principals: list[str] | None) -> Iterator[tuple[Settings, Datab
 
 def enter_project() -> Settings:
     """Return the settings and change to the project folder, where relative paths begin."""
+    from rag_pipeline.store import embedded
+
     settings = Settings.load()
     os.chdir(settings.project_dir)
+    if settings.database_url is None and embedded.is_new(settings.data_path):
+        err.print("[dim]first start: Postgres is set up, which takes a few seconds[/]")
     return settings
 
 

@@ -24,6 +24,8 @@ from types import FrameType
 GRACE_SECONDS = {signal.SIGINT: 0.5, signal.SIGTERM: 6.0}
 """Time to unwind. Whoever sends SIGTERM waits longer, so that a server answers what it began."""
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+TRACKER_WARNING = "ignore:resource_tracker:UserWarning"
+"""Python's helper process releases what a killed process held, which is as it should be."""
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -55,6 +57,8 @@ def answered() -> Iterator[None]:
     command.
     """
     _state.stderr = os.dup(2)
+    given = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = f"{given},{TRACKER_WARNING}" if given else TRACKER_WARNING
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     threading.Thread(target=_watch, args=(reader,), name="signals", daemon=True).start()

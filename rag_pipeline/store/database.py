@@ -28,7 +28,7 @@ from rag_pipeline.errors import (
 from rag_pipeline.settings import SecuritySettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.access_roles import ensure_roles, take_role
-from rag_pipeline.store.driver_errors import driver_errors, first_line
+from rag_pipeline.store.driver_errors import LOCK_SECONDS, driver_errors, first_line
 from rag_pipeline.store.migrations import apply_migrations, create_database
 from rag_pipeline.store.named_queries import queries
 
@@ -221,4 +221,5 @@ def _with_database(url: str, database: str) -> str:
 
 def _configure(connection: Connection[Any]) -> None:
     register_vector(connection)
+    connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
     connection.commit()

@@ -10,7 +10,21 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolTimeout
 
-from rag_pipeline.errors import DatabaseUnavailableError, StoreError
+from rag_pipeline.errors import DatabaseLockedError, DatabaseUnavailableError, StoreError
+
+LOCK_SECONDS = 10
+"""Time to wait for a lock that another program holds."""
+_LOCK_HOLDERS = """
+SELECT l.pid, a.application_name, a.usename, string_agg(DISTINCT c.relname, ', ' ORDER BY c.relname)
+FROM pg_locks AS l
+INNER JOIN pg_stat_activity AS a USING (pid)
+INNER JOIN pg_class AS c ON c.oid = l.relation AND c.relkind = 'r'
+WHERE l.granted AND l.locktype = 'relation' AND l.pid <> pg_backend_pid()
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+GROUP BY l.pid, a.application_name, a.usename
+ORDER BY l.pid
+"""
 
 
 @contextmanager
@@ -18,6 +32,11 @@ def driver_errors(url: str) -> Iterator[None]:
     """Raise `DatabaseUnavailableError` or `StoreError` in place of the driver's errors."""
     try:
         yield
+    except psycopg.errors.LockNotAvailable as error:
+        raise DatabaseLockedError(
+            f"a table is locked since more than {LOCK_SECONDS} seconds by {_lock_holders(url)}",
+            hint="end that program, or wait for it; what has landed stays",
+        ) from error
     except (psycopg.Error, PoolTimeout) as error:
         if not _is_connection_lost(error):
             raise StoreError(f"Postgres refused a statement: {first_line(error)}") from error
@@ -25,6 +44,20 @@ def driver_errors(url: str) -> Iterator[None]:
             f"Postgres at {without_password(url)} failed: {first_line(error)}",
             hint="run `rag doctor`",
         ) from error
+
+
+def _lock_holders(url: str) -> str:
+    """Describe the sessions whose locks keep others waiting, for a message."""
+    try:
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            rows = connection.execute(_LOCK_HOLDERS).fetchall()
+    except psycopg.Error:
+        rows = []
+    found = [
+        f"process {pid} ({name or 'no name'}, user {user}) on {tables}"
+        for pid, name, user, tables in rows
+    ]
+    return ", ".join(found) or "a program that has ended meanwhile"
 
 
 def _is_connection_lost(error: Exception) -> bool:

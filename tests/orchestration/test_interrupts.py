@@ -40,7 +40,7 @@ def test_ctrl_c_is_one_line_and_130_within_a_second(synced: Project, command: st
 
 
 def test_ctrl_c_while_the_commands_are_imported(synced: Project) -> None:
-    for after in (0.2, 0.35, 0.5):
+    for after in (0.3, 0.45, 0.6):
         one = interrupt(synced, "sync", after)
         assert one is not None
         assert one.is_clean, one

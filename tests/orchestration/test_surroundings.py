@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
@@ -120,3 +121,20 @@ def test_verify_reads_every_file_again(rag: Rag, tmp_path: Path) -> None:
     assert previewed["files"]["changed"] == 1
     assert json.loads(rag("sync", "--verify", "--json").stdout)["files"]["changed"] == 1
     assert "The pump is dry." in rag("search", "pump").stdout
+
+
+def test_a_foreign_lock_is_named(rag: Rag, environment: dict[str, str], tmp_path: Path) -> None:
+    make_pdf(tmp_path / "manuals" / "oil.pdf", OIL)
+    assert rag("sync", "manuals").returncode == 0
+    make_pdf(tmp_path / "manuals" / "air.pdf", [("Air", ["Clean the filter."])])
+    url = environment["RAG_DATABASE_URL"]
+    with psycopg.connect(url, application_name="backup of the night") as holder:
+        holder.execute("LOCK TABLE chunk IN ACCESS EXCLUSIVE MODE")
+        for command in (("search", "oil"), ("sync",)):
+            blocked = rag(*command)
+            assert blocked.returncode == 1, blocked.stdout
+            (line,) = [text for text in blocked.stderr.splitlines() if text.startswith("error")]
+            assert f"process {holder.info.backend_pid} (backup of the night" in line
+            assert "on chunk" in line
+    assert rag("sync").returncode == 0
+    assert "2 of 2 documents ready" in rag("status").stdout
