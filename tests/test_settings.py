@@ -82,3 +82,28 @@ def test_what_a_caller_gives_wins_and_is_checked(
     ]:
         with pytest.raises(SettingsError, match=word):
             Settings.load(tmp_path, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("[sync]\nworkerz = 2", "did you mean sync.workers?"),
+        ("[serch]\nlimit = 3", "did you mean search?"),
+        ("[chunking]\nworkers = 2", "did you mean sync.workers?"),
+        ('[[sources]]\npath = "x"\nincldue = ["a"]', "did you mean sources.include?"),
+        ("[sync]\nqqqqqq = 1", "see docs/settings.md"),
+    ],
+)
+def test_a_misspelt_setting_is_told_what_it_means(tmp_path: Path, text: str, meant: str) -> None:
+    (tmp_path / "rag.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError, match="there is no such setting") as caught:
+        Settings.load(tmp_path)
+    assert meant in str(caught.value)
+
+
+def test_a_misspelt_variable_is_told_what_it_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_SYNCC__WORKERS", "1")
+    with pytest.raises(SettingsError, match=r"did you mean RAG_SYNC__WORKERS\?"):
+        Settings.load(tmp_path)

@@ -29,6 +29,7 @@ from rag_pipeline.settings.section import Section
 from rag_pipeline.settings.security import SecuritySettings
 from rag_pipeline.settings.server import TOKEN_PREFIX, McpSettings, ServeSettings
 from rag_pipeline.settings.source_roots import RelationalSettings, SourceSettings, WebSettings
+from rag_pipeline.settings.suggestions import meant
 
 SETTINGS_FILE = "rag.toml"
 OTHER_VARIABLES = frozenset({"RAG_HOME", "RAG_BENCH_DATA", "RAG_BENCH_PYTHON"})
@@ -207,7 +208,7 @@ class Settings(BaseSettings):
             return settings.model_copy(update=update)
         except ValidationError as error:
             problems = "; ".join(
-                f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
+                _problem(item["type"], item["loc"], item["msg"]) for item in error.errors()
             )
             raise SettingsError(
                 f"settings are wrong ({problems})", hint=f"see {SETTINGS_FILE} and docs/settings.md"
@@ -217,7 +218,7 @@ class Settings(BaseSettings):
         """Return an override as the field has it. Raises `ValidationError` and `SettingsError`."""
         field = type(self).model_fields.get(name)
         if field is None:
-            raise SettingsError(f"there is no setting {name!r}", hint="see docs/settings.md")
+            raise SettingsError(f"there is no setting {name!r}", hint=_meant([name]))
         current = getattr(self, name)
         if isinstance(current, BaseModel) and isinstance(value, Mapping):
             value = {**dict(current), **value}
@@ -239,6 +240,20 @@ class Settings(BaseSettings):
     def artifacts_location(self) -> str:
         """Folder or URL of the stage frames."""
         return self.artifacts_url or str(self.data_path / "artifacts")
+
+
+def _problem(kind: str, location: tuple[int | str, ...], message: str) -> str:
+    """Return one finding about a value, with its place."""
+    place = ".".join(map(str, location))
+    if kind != "extra_forbidden":
+        return f"{place}: {message}"
+    path = [part for part in location if isinstance(part, str)]
+    return f"{place}: there is no such setting, {_meant(path)}"
+
+
+def _meant(path: list[str]) -> str:
+    found = meant(Settings, path)
+    return f"did you mean {found}?" if found else "see docs/settings.md"
 
 
 def _refuse_secrets(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> None:
@@ -263,8 +278,11 @@ def _refuse_unknown_variables() -> None:
             or name.startswith(TOKEN_PREFIX)
             or field in Settings.model_fields
         ):
+            found = meant(Settings, name.removeprefix("RAG_").lower().split("__"))
+            variable = f"RAG_{found.replace('.', '__').upper()}" if found else None
             raise SettingsError(
-                f"the environment variable {name} names no setting", hint="see docs/settings.md"
+                f"the environment variable {name} names no setting",
+                hint=f"did you mean {variable}?" if variable else "see docs/settings.md",
             )
 
 
