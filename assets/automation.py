@@ -1,6 +1,7 @@
 """Jobs, the nightly schedule, and the sensor that requests what a scan made stale."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import dagster as dg
 
@@ -14,9 +15,13 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SyncPlan, partition_ranges
 from rag_pipeline.sync.planning.refresh import current_plan
+from rag_pipeline.sync.sources.places import file_name
 
 RANGE_START_TAG = "dagster/asset_partition_range_start"
 RANGE_END_TAG = "dagster/asset_partition_range_end"
+FILES_TAG = "rag/files"
+"""On runs: which files they are about."""
+NAMED = 3
 SCANS_AT_ONCE = 100
 
 sources_job = dg.define_asset_job(
@@ -49,13 +54,31 @@ def nightly_schedule(settings: Settings) -> dg.ScheduleDefinition:
         ) from error
 
 
+class StaleRange(NamedTuple):
+    """A contiguous range of partitions that are to be done."""
+
+    first: str
+    last: str
+    count: int
+    files: str
+    """Names of its first files, and how many more there are: partitions are named by hashes."""
+
+
 def stale_ranges(
     instance: dg.DagsterInstance, settings: Settings, plan: SyncPlan
-) -> list[tuple[str, str, int]]:
-    """Return the contiguous ranges of partitions that are to be done: (first, last, count)."""
+) -> list[StaleRange]:
+    """Return the ranges of partitions that are to be done, in Dagster's order."""
     assert SOURCE_HASHES.name is not None
     order = instance.get_dynamic_partitions(SOURCE_HASHES.name)
-    return partition_ranges(order, plan.stale, settings.sync.run_size)
+    ranges = partition_ranges(order, plan.stale, settings.sync.run_size)
+    at = {key: index for index, key in enumerate(order)}
+    found = []
+    for first, last, count in ranges:
+        keys = order[at[first] : at[first] + NAMED]
+        names = [file_name(plan.states[key].uris[0]) for key in keys[:count]]
+        more = [f"{count - len(names)} more"] if count > len(names) else []
+        found.append(StaleRange(first, last, count, ", ".join([*names, *more])))
+    return found
 
 
 def _is_left_to_rag_sync(context: dg.SensorEvaluationContext) -> bool:
@@ -107,7 +130,7 @@ def request_stale_documents(
             job_name=relational_job.name,
             tags={**sync, RANGE_START_TAG: databases[0], RANGE_END_TAG: databases[1]},
         )
-    for first, last, count in ranges:
+    for first, last, count, files in ranges:
         yield dg.RunRequest(
             run_key=f"{asset_event.run_id}:{first}",
             job_name=documents_job.name,
@@ -116,5 +139,6 @@ def request_stale_documents(
                 RANGE_START_TAG: first,
                 RANGE_END_TAG: last,
                 "rag/documents": str(count),
+                FILES_TAG: files,
             },
         )

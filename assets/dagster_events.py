@@ -1,6 +1,6 @@
 """Outcomes of the library as Dagster events: materializations, checks, failures, their metadata."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -13,6 +13,8 @@ from rag_pipeline.text import one_line
 
 READABLE_CHECK = "document_is_readable"
 OUTLINE_LINES = 200
+NAMED = 3
+"""Files named in a message."""
 FILES = 25
 """Named of each kind of change."""
 MARKDOWN = frozenset("\\`*_{}[]()<>#+-.!|~&$")
@@ -27,18 +29,42 @@ CHUNK_COLUMNS = dg.TableSchema(
 )
 
 
+def failure_text(failures: Sequence[str], tried: int) -> str:
+    """Return the message of a run in which documents failed, with their files and reasons."""
+    if len(failures) == tried == 1:
+        return failures[0]
+    named = "; ".join(failures[:NAMED])
+    more = f"; {len(failures) - NAMED} more" if len(failures) > NAMED else ""
+    return f"{len(failures)} of {tried} documents failed; the others landed: {named}{more}"
+
+
+def earlier_metadata(
+    instance: dg.DagsterInstance, stage: str, source_hash: str
+) -> Mapping[str, dg.MetadataValue[Any]]:
+    """Return the metadata of a partition's last materialization; empty if there is none."""
+    wanted = dg.AssetRecordsFilter(dg.AssetKey(stage), asset_partitions=[source_hash])
+    for record in instance.fetch_materializations(wanted, limit=1).records:
+        if record.asset_materialization is not None:
+            return record.asset_materialization.metadata
+    return {}
+
+
 def outcome_events(
-    outcome: Outcome, wanted: tuple[str, ...]
+    outcome: Outcome,
+    wanted: tuple[str, ...],
+    earlier: Callable[[str, str], Mapping[str, dg.MetadataValue[Any]]] = lambda *_: {},
 ) -> Iterator[dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation]:
     """Yield the events of one document: a materialization for each wanted stage that is current.
 
     A reused stage is materialized as well: in a run that fails, a partition without an event would
-    turn red.
+    turn red. `earlier(stage, source_hash)` is what its last event showed, which it goes on showing.
     """
     done = {report.stage: report for report in outcome.done}
     for stage in wanted:
         if stage in done or stage in outcome.reused:
-            yield _materialization(outcome, stage, done.get(stage))
+            report = done.get(stage)
+            kept = {} if report else earlier(stage, outcome.source_hash)
+            yield _materialization(outcome, stage, report, kept)
     if outcome.error is not None and outcome.failed_stage is not None:
         # The partition turns red in every stage that has no event: each says why.
         for stage in wanted:
@@ -55,7 +81,10 @@ def outcome_events(
 
 
 def _materialization(
-    outcome: Outcome, stage: str, report: StageReport | None
+    outcome: Outcome,
+    stage: str,
+    report: StageReport | None,
+    kept: Mapping[str, dg.MetadataValue[Any]],
 ) -> dg.AssetMaterialization:
     fingerprints = outcome.fingerprints
     tags = {
@@ -70,8 +99,9 @@ def _materialization(
     tags[f"dagster/input_event_pointer/{upstream}"] = "NULL"
     return dg.AssetMaterialization(
         stage,
+        description=outcome.name,
         partition=outcome.source_hash,
-        metadata=_metadata(outcome.name, stage, report),
+        metadata={**kept, **_metadata(outcome.name, stage, report)},
         tags=tags,
     )
 

@@ -5,11 +5,17 @@ partition skips everything downstream of a whole range.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import dagster as dg
 from dagster_pandera import pandera_schema_to_dagster_type
 
-from rag_pipeline.assets.dagster_events import READABLE_CHECK, outcome_events
+from rag_pipeline.assets.dagster_events import (
+    READABLE_CHECK,
+    earlier_metadata,
+    failure_text,
+    outcome_events,
+)
 from rag_pipeline.assets.locks import waiting_lock
 from rag_pipeline.assets.partitions import PLANNED_TAG, SOURCE_HASHES
 from rag_pipeline.assets.source_scan import sources
@@ -90,6 +96,7 @@ def documents(
         )
     wanted = tuple(stage for stage in STAGES if dg.AssetKey(stage) in context.selected_asset_keys)
     failures: dict[str, str] = {}
+    earlier = partial(earlier_metadata, context.instance)
     with session.open() as opened, waiting_lock(opened.database, context):
         run = opened.context(context.run_id, earlier_runs(context.instance, context.run))
         if PLANNED_TAG not in context.run.tags:
@@ -100,14 +107,14 @@ def documents(
                 failures[outcome.source_hash] = outcome.error
             opened.record.documents.append(outcome)
             landed = landed or any(report.stage == EMBEDDINGS for report in outcome.done)
-            yield from outcome_events(outcome, wanted)
+            yield from outcome_events(outcome, wanted, earlier)
         # `rag sync` finishes once, after its last run.
         if landed and PLANNED_TAG not in context.run.tags:
             finish(run)
     context.log.info(f"{len(keys) - len(failures)} documents up to date, {len(failures)} failed")
     if failures:
         raise dg.Failure(
-            f"{len(failures)} of {len(keys)} documents failed; the others landed",
+            failure_text(list(failures.values()), len(keys)),
             metadata={
                 "failed": dg.MetadataValue.md(
                     "\n".join(f"- `{key[:12]}` {reason}" for key, reason in failures.items())

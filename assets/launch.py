@@ -14,6 +14,7 @@ import psutil
 from sqlalchemy.exc import SQLAlchemyError
 
 from rag_pipeline.assets.automation import (
+    FILES_TAG,
     RANGE_END_TAG,
     RANGE_START_TAG,
     documents_job,
@@ -138,8 +139,9 @@ def run_sync(
     on_plan(plan)
     if settings.sync.max_cost_usd is not None and may_cost(settings):
         check_budget(estimate_plan(plan, settings, database), settings.sync.max_cost_usd)
-    for first, last, _ in stale_ranges(instance, settings, plan):
-        run.execute(documents_job.name, tags={RANGE_START_TAG: first, RANGE_END_TAG: last})
+    for first, last, _, files in stale_ranges(instance, settings, plan):
+        tags = {RANGE_START_TAG: first, RANGE_END_TAG: last, FILES_TAG: files}
+        run.execute(documents_job.name, tags=tags)
         if summary.aborted is not None:
             break
     _take_documents(summary, session.record.documents)

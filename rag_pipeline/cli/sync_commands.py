@@ -166,8 +166,8 @@ def plan(as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"stale": found.stale, "ranges": ranges, "current": found.current})
         return
-    for first, last, count in ranges:
-        out.print(f"{first}...{last}  [dim]{count} documents[/]")
+    for first, last, count, files in ranges:
+        out.print(f"{first}...{last}  [dim]{count} documents: {safe_line(files)}[/]")
     out.print(
         f"{len(found.stale)} documents to process, {found.current} up to date, "
         f"{len(found.failed)} failed permanently"

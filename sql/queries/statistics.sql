@@ -41,7 +41,10 @@ SELECT
         WHERE status = 'ready' AND superseded_by IS NULL
     ) AS pages,
     (SELECT count(*) FROM chunk) AS chunks,
-    (SELECT count(*) FROM chunk_embedding) AS vectors,
+    -- Of one space, as a chunk has a vector in each: the active one, before it is there the newest.
+    (SELECT count(*) FROM chunk_embedding WHERE space_id = (
+        SELECT space_id FROM embedding_space ORDER BY state = 'active' DESC, space_id DESC LIMIT 1
+    )) AS vectors,
     -- Of everybody's rows: readers are not told.
     CASE WHEN row_security_active('document') THEN 0
         ELSE pg_database_size(current_database()) END AS database_bytes;

@@ -256,7 +256,11 @@ def test_the_asset_and_its_checks(
                 raise_on_error=False,
             )
 
-    assert not materialize().success, "no questions are set"
+    skipped = materialize()
+    assert skipped.success, "no questions are set, which is no failure"
+    assert skipped.asset_materializations_for_node("retrieval_evaluation") == []
+    (observation,) = skipped.asset_observations_for_node("retrieval_evaluation")
+    assert "no questions are set" in str(observation.description)
     result = materialize(QUESTIONS=str(questions_file), MAX_P95_MS="60000")
     assert result.success
     checks = {one.check_name: one for one in result.get_asset_check_evaluations()}

@@ -13,11 +13,18 @@ import pytest
 
 from benchmarks.sync_faults import fault_run, kill_postgres, stored_rows
 from benchmarks.sync_project import DIMENSIONS, Project, make_documents
+from rag_pipeline.assets.automation import (
+    FILES_TAG,
+    RANGE_END_TAG,
+    RANGE_START_TAG,
+    documents_job,
+)
 from rag_pipeline.assets.partitions import SOURCE_HASHES
 from rag_pipeline.errors import DatabaseUnavailableError
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
+from rag_pipeline.sync.planning.fingerprints import STAGES
 from tests.commands import Commands
 from tests.embedding.provider_server import ProviderServer
 from tests.orchestration.conftest import Sync
@@ -164,3 +171,55 @@ def test_the_comparison_sees_a_difference(own_project: Project, sync_process: Sy
         connection.execute("UPDATE chunk SET content = 'other' WHERE chunk_id = 1")
     after = stored_rows(own_project.url)
     assert [name for name in before if before[name] != after[name]] == ["chunks"]
+
+
+def test_an_unchanged_partition_keeps_what_it_showed(
+    sync: Sync, database: Database, manuals: Path, instance: dg.DagsterInstance
+) -> None:
+    from rag_pipeline.definitions import defs
+
+    make_documents(manuals, range(1))
+    assert sync().documents_done == 1
+    with database.connection() as connection:
+        (document,) = list_documents(connection)
+
+    def shown(stage: str) -> dg.AssetMaterialization:
+        wanted = dg.AssetRecordsFilter(dg.AssetKey(stage), asset_partitions=[document.source_hash])
+        (record,) = instance.fetch_materializations(wanted, limit=1).records
+        assert record.asset_materialization is not None
+        return record.asset_materialization
+
+    before = {stage: shown(stage) for stage in STAGES}
+    job = defs.resolve_job_def(documents_job.name)
+    for _ in range(2):
+        result = job.execute_in_process(
+            instance=instance,
+            tags={RANGE_START_TAG: document.source_hash, RANGE_END_TAG: document.source_hash},
+        )
+        assert result.success
+    for stage in STAGES:
+        after = shown(stage)
+        assert after.description == "manual_00000.pdf"
+        assert next(iter(after.metadata)) == "file"
+        assert after.metadata["result"].value == "reused"
+        assert after.metadata.keys() == before[stage].metadata.keys()
+    assert "manual" in str(shown(STAGES[1]).metadata["outline"].value).lower()
+    assert shown(STAGES[2]).metadata["chunks"] == shown(STAGES[3]).metadata["vectors"]
+
+
+def test_a_failed_run_names_file_and_reason(
+    sync: Sync, manuals: Path, instance: dg.DagsterInstance
+) -> None:
+    (manuals / "empty.pdf").write_bytes(b"")
+    run_id = sync().runs[-1]
+    (failed,) = instance.get_records_for_run(
+        run_id, of_type=dg.DagsterEventType.STEP_FAILURE
+    ).records
+    assert "empty.pdf: " in str(failed.event_log_entry.dagster_event)
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    assert run.tags[FILES_TAG] == "empty.pdf"
+    make_documents(manuals, range(5))
+    run = instance.get_run_by_id(sync().runs[-1])
+    assert run is not None
+    assert run.tags[FILES_TAG].endswith(", 2 more")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.documents import DocumentState
@@ -12,8 +11,7 @@ from rag_pipeline.sync.documents.stage_tasks import StageReport
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import failed_for_good, first_stale_stage
 from rag_pipeline.sync.planning.profiles import Profiles
-from rag_pipeline.sync.sources.places import kind_of
-from rag_pipeline.text import clean_text, one_line
+from rag_pipeline.sync.sources.places import file_name, kind_of
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class DocumentJob:
     @property
     def name(self) -> str:
         """The first file's name without line breaks and escapes, safe for logs and messages."""
-        return one_line(clean_text(Path(self.state.uris[0]).name))
+        return file_name(self.state.uris[0])
 
     @property
     def root(self) -> str | None:

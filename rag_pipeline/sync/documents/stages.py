@@ -133,7 +133,8 @@ def _run_stage(
         return structured, document, _structure_metadata(structured)
     assert stage == CHUNKS
     chunks = _chunk(task, frame, document["title"])
-    metadata = {"chunks": len(chunks), "tokens": int(chunks["token_count"].sum())}
+    searched = chunks[chunks["kind"] != SECTION]  # parents have no vectors
+    metadata = {"chunks": len(searched), "tokens": int(searched["token_count"].sum())}
     return chunks, document, metadata
 
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings, SourceSettings
 from rag_pipeline.store.source_tables import SourceRoot
+from rag_pipeline.text import clean_text, one_line
 
 Kind = Literal["local", "remote", "web"]
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
@@ -30,6 +31,15 @@ def kind_of(root: str) -> Kind:
     if scheme is None:
         return "local"
     return "web" if scheme[1].lower() in ("http", "https") else "remote"
+
+
+def file_name(uri: str) -> str:
+    """Return the last part of a URI without line breaks and escapes, safe for logs and messages.
+
+    >>> file_name("/manuals/oil.pdf"), file_name("s3://bucket/a.pdf")
+    ('oil.pdf', 'a.pdf')
+    """
+    return one_line(clean_text(Path(uri).name))
 
 
 def root_of(settings: Settings, source: SourceSettings) -> str:
