@@ -146,3 +146,21 @@ def test_results_left_untaken_leave_no_process() -> None:
     pids = {cast(int, next(results)[1]) for _ in range(5)}
     results.close()  # type: ignore[attr-defined]
     assert not any(psutil.pid_exists(pid) for pid in pids - before)
+
+
+def blocked_signals(process: int) -> int:
+    with open(f"/proc/{process}/status", encoding="ascii") as file:
+        (line,) = (line for line in file if line.startswith("SigBlk"))
+    return int(line.split()[1], 16)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_ctrl_c_reaches_no_worker_and_not_what_forks_them() -> None:
+    """Importing their modules takes long enough for one, which would print a traceback."""
+    ((_, ids),) = WorkerPool[int, tuple[int, int]](family, workers=1).run([0])
+    assert isinstance(ids, tuple)
+    assert all(blocked >> (signal.SIGINT - 1) & 1 for blocked in ids)
+
+
+def family(_: int) -> tuple[int, int]:
+    return blocked_signals(os.getpid()), blocked_signals(os.getppid())
