@@ -14,7 +14,7 @@ from rag_pipeline import sql
 QUERIES_DIR = Path(str(sql.__file__)).parent / "queries"
 Record = TypeVar("Record")
 
-queries: Any = aiosql.from_path(QUERIES_DIR, "psycopg")
+queries: Any = aiosql.from_path(QUERIES_DIR, "psycopg", encoding="utf-8")
 """aiosql builds its attributes from the files, so they have no static types."""
 
 

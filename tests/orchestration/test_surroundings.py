@@ -138,3 +138,55 @@ def test_a_foreign_lock_is_named(rag: Rag, environment: dict[str, str], tmp_path
             assert "on chunk" in line
     assert rag("sync").returncode == 0
     assert "2 of 2 documents ready" in rag("status").stdout
+
+
+def test_the_locale_changes_nothing(plain_rag: Rag, tmp_path: Path, settings: Settings) -> None:
+    folder = tmp_path / "Handbücher"
+    folder.mkdir()
+    (folder / "Ölfilter.txt").write_text("Der Ölfilter ist 오일 필터.", encoding="utf-8")
+    (settings.project_dir / "rag.toml").write_text("# größer\n[search]\nlimit = 7\n", "utf-8")
+    assert plain_rag("sync", "Handbücher").returncode == 0
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    again = plain_rag("sync", "--json", **plain)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["files"]["unchanged"] == 1
+    found = plain_rag("search", "Ölfilter", **plain)
+    assert "Ölfilter.txt" in found.stdout, found.stderr
+    assert "오일" in found.stdout
+
+
+def test_queries_are_read_as_utf8_whatever_the_locale(environment: dict[str, str]) -> None:
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    code = "from rag_pipeline import RagSystem; print(RagSystem().search('x').results)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment, **plain},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+
+
+def test_a_home_of_dagster_that_is_not_there(rag: Rag, tmp_path: Path) -> None:
+    make_pdf(tmp_path / "manuals" / "oil.pdf", OIL)
+    synced = rag("sync", "manuals", DAGSTER_HOME=str(tmp_path / "nowhere"))
+    assert synced.returncode == 1
+    (line,) = synced.stderr.splitlines()
+    assert line.startswith("error DAGSTER_HOME is ")
+
+
+def test_a_home_folder_without_rights_is_one_line(plain_rag: Rag, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "manuals").mkdir(parents=True)
+    home.chmod(0o555)
+    for command in (("sync", str(home / "manuals")), ("search", "oil"), ("status",)):
+        refused = plain_rag(*command, RAG_HOME=str(home), RAG_DATABASE_URL="")
+        assert refused.returncode == 1
+        assert "Traceback" not in refused.stderr
+        assert "no permission for" in refused.stderr.splitlines()[-1]
+    own_server = plain_rag("sync", str(home / "manuals"), RAG_HOME=str(home))
+    assert own_server.returncode == 1
+    assert "Traceback" not in own_server.stderr
+    home.chmod(0o755)

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import time
+from pathlib import Path
 from typing import cast
 
 import psutil
@@ -149,12 +150,12 @@ def test_results_left_untaken_leave_no_process() -> None:
 
 
 def blocked_signals(process: int) -> int:
-    with open(f"/proc/{process}/status", encoding="ascii") as file:
-        (line,) = (line for line in file if line.startswith("SigBlk"))
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    (line,) = (line for line in status.splitlines() if line.startswith("SigBlk"))
     return int(line.split()[1], 16)
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs /proc")
 def test_ctrl_c_reaches_no_worker_and_not_what_forks_them() -> None:
     """Importing their modules takes long enough for one, which would print a traceback."""
     ((_, ids),) = WorkerPool[int, tuple[int, int]](family, workers=1).run([0])
