@@ -52,3 +52,13 @@ def create_embedder(settings: EmbeddingSettings, cache_dir: Path) -> Embedder:
     assert model is not None, "settings are resolved"
     kind = ContextualRemoteEmbedder if model.contextual else RemoteEmbedder
     return kind(settings, model, clients[settings.provider])
+
+
+def check_key(embedder: Embedder) -> None:
+    """Raise `ProviderError` if a service's key is missing; nothing is sent."""
+    if embedder.provider == "local":
+        return
+    from rag_pipeline.embedding.remote.remote_embedder import RemoteEmbedder
+
+    if isinstance(embedder, RemoteEmbedder):
+        embedder.connect()

@@ -373,3 +373,29 @@ def test_sentences_of_semantic_are_asked_for_once(
     monkeypatch.setenv("RAG_CHUNKING__PARENT_TOKENS", "0")
     assert sync_with().documents_done == 1
     assert service.requests == []
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"RAG_EMBEDDING__PROVIDER": "openai", "RAG_EMBEDDING__MODEL": "text-embedding-3-small"},
+        {"RAG_EMBEDDING__PROVIDER": "voyage", "RAG_EMBEDDING__MODEL": "voyage-3.5"},
+        {"RAG_CHUNKING__LLM_CONTEXT": "true", "RAG_CHAT__MODEL": "gpt-4o-mini"},
+    ],
+)
+def test_a_missing_key_is_noticed_before_anything_is_parsed(
+    sync_with: SyncWith,
+    in_project: Settings,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+) -> None:
+    for name in ("OPENAI_API_KEY", "VOYAGE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    make_pdf(manuals / "oil.pdf", OIL)
+    summary = sync_with()
+    assert summary.aborted is not None
+    assert "no key is set" in summary.aborted
+    assert not list((in_project.data_path / "artifacts").rglob("*.parquet"))

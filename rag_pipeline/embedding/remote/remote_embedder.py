@@ -185,6 +185,10 @@ class RemoteEmbedder:
         if refused:
             raise refused_error(self.provider, refused, len(texts))
 
+    def connect(self) -> None:
+        """Make the client, sending nothing. Raises `ProviderError` if the key is missing."""
+        _ = self._client
+
     @property
     def _tokens_per_request(self) -> int:
         """The provider's limit, or less: more than a minute's tokens would never be sent."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rag_pipeline.embedding.embedder_factory import check_key
 from rag_pipeline.errors import (
     DatabaseUnavailableError,
     DocumentError,
@@ -30,6 +31,7 @@ from rag_pipeline.store.usage_table import UsageEntry
 from rag_pipeline.sync.documents.budget import Ledger
 from rag_pipeline.sync.documents.document_jobs import DocumentJob, Outcome, document_jobs
 from rag_pipeline.sync.documents.embed import ChunkTexts, Vectors, VectorSource, batch_size
+from rag_pipeline.sync.documents.placing_sentences import open_chat
 from rag_pipeline.sync.documents.stage_tasks import (
     PreparedChunks,
     StageReport,
@@ -39,7 +41,7 @@ from rag_pipeline.sync.documents.stage_tasks import (
     limits_of,
 )
 from rag_pipeline.sync.documents.stages import run_stages
-from rag_pipeline.sync.planning.fingerprints import BLOCKS, EMBEDDINGS, STAGES
+from rag_pipeline.sync.planning.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES
 from rag_pipeline.sync.planning.refresh import spool_of
 from rag_pipeline.sync.progress import report
 from rag_pipeline.sync.sources.fetching import local_copies, prefetched
@@ -60,16 +62,28 @@ def process_documents(
     """Bring documents up to date; yield an outcome for each as it lands or fails.
 
     `stages` are the stages to bring up to date; current ones are reused. A document in quarantine
-    is retried only if it is the only one asked for. Raises `DatabaseUnavailableError` when the
-    connection is lost: landed documents stay, and the next sync does the rest.
+    is retried only if it is the only one asked for. Raises `ProviderError` before anything is
+    parsed if the key of a service is missing. Raises `DatabaseUnavailableError` when the connection is
+    lost: landed documents stay, and the next sync does the rest.
     """
     wanted = tuple(stage for stage in STAGES if stage in stages)
     with context.database.connection() as connection:
         space = context.space(connection)
         states = document_states(connection, space.space_id, source_hashes)
     jobs, outcomes = document_jobs(context.profiles, states, source_hashes, wanted)
+    if any(job.todo for job in jobs):
+        _check_keys(context, jobs)
     yield from outcomes
     yield from _Execution(context, space).run(jobs)
+
+
+def _check_keys(context: SyncContext, jobs: Sequence[DocumentJob]) -> None:
+    if any(EMBEDDINGS in job.todo for job in jobs):
+        check_key(context.embedder)
+    for job in jobs:
+        if CHUNKS in job.todo and job.settings.chunking.llm_context:
+            open_chat(job.settings.chat)
+            break
 
 
 @dataclass(frozen=True)
