@@ -140,7 +140,7 @@ class ArtifactStore:
             with contextlib.suppress(OSError):
                 self._filesystem.rm_file(partial)
             raise StoreError(
-                f"the artifact {path.removeprefix(self._root)} could not be written: {error}",
+                f"an artifact could not be written: {error.strerror or error}",
                 hint=f"free space or check the rights of {self.location}",
             ) from error
 

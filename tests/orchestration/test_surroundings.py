@@ -190,3 +190,19 @@ def test_a_home_folder_without_rights_is_one_line(plain_rag: Rag, tmp_path: Path
     assert own_server.returncode == 1
     assert "Traceback" not in own_server.stderr
     home.chmod(0o755)
+
+
+def test_a_full_disk_names_the_document_once(rag: Rag, tmp_path: Path) -> None:
+    """A file where a folder is needed: nothing can be written there, as on a full disk."""
+    make_pdf(tmp_path / "manuals" / "oil.pdf", OIL)
+    artifacts = tmp_path / "artifacts"
+    artifacts.mkdir()
+    (artifacts / "document_structure").touch()
+    synced = rag("sync", "manuals", "--json", RAG_ARTIFACTS_URL=str(artifacts))
+    assert synced.returncode == 1
+    (line,) = [text for text in synced.stderr.splitlines() if text.startswith("error")]
+    assert line.startswith("error oil.pdf: an artifact could not be written: ")
+    assert line.count("oil.pdf") == 1
+    assert "free space" in line
+    (artifacts / "document_structure").unlink()
+    assert rag("sync", RAG_ARTIFACTS_URL=str(artifacts)).returncode == 0

@@ -63,8 +63,8 @@ def process_documents(
 
     `stages` are the stages to bring up to date; current ones are reused. A document in quarantine
     is retried only if it is the only one asked for. Raises `ProviderError` before anything is
-    parsed if the key of a service is missing. Raises `DatabaseUnavailableError` when the connection is
-    lost: landed documents stay, and the next sync does the rest.
+    parsed if the key of a service is missing. Raises `DatabaseUnavailableError` when the connection
+    is lost: landed documents stay, and the next sync does the rest.
     """
     wanted = tuple(stage for stage in STAGES if stage in stages)
     with context.database.connection() as connection:
@@ -141,8 +141,12 @@ class _Execution:
         """Handle a worker's result: record a failure or stages, or queue chunks for embedding."""
         self._ledger.note([UsageEntry(usage, job.source_hash, job.root) for usage in result.usage])
         self._ledger.check()
-        if isinstance(result.error, (StoreError, ProviderError, SettingsError)):
-            raise result.error  # a full disk or bad key is not this document's fault
+        # A full disk or bad key is not this document's fault.
+        if isinstance(result.error, StoreError):
+            place = f"{job.name}: {result.error.message}"
+            raise StoreError(place, hint=result.error.hint) from result.error
+        if isinstance(result.error, (ProviderError, SettingsError)):
+            raise result.error
         if result.error is not None:
             yield self._fail(job, result.failed_stage or "", result.error, result.reports)
         elif result.prepared is None:
