@@ -59,7 +59,7 @@ class StaleRange(NamedTuple):
 
     first: str
     last: str
-    count: int
+    documents: int
     files: str
     """Names of its first files, and how many more there are: partitions are named by hashes."""
 
