@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,11 +66,11 @@ def test_a_thought_alone_is_no_answer(
     thought = "<think>Let me look at the chunks"
     pieces = [chunk(content=thought), chunk(finish_reason), *END[1:]]
     server.always = Answer(pieces=pieces) if streams else Answer(whole(thought, finish_reason))
-    ask: Callable[[], object] = lambda: (
-        list(chat.stream(QUESTION)) if streams else chat.complete(QUESTION)
-    )
     with pytest.raises(ChatError, match=said):
-        ask()
+        if streams:
+            list(chat.stream(QUESTION))
+        else:
+            chat.complete(QUESTION)
     assert len(server.requests) == 1, "another try would think as long"
 
 
