@@ -119,7 +119,8 @@ class Assembly:
     def add(self, data: str | bytes, *, whole: bool = False) -> str:
         """Take the JSON of a chunk (or of the `whole` reply), and return the text that it adds.
 
-        What the model thinks is left out. Raises `ReplyFault` for anything else, and `HttpFault` for an error in its place.
+        What the model thinks is left out. Raises `ReplyFault` for anything else, and `HttpFault`
+        for an error in its place.
         """
         try:
             chunk = json.loads(data)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -34,6 +35,21 @@ class ProblemBody(BaseModel):
     status: int = Field(description="The HTTP status")
     next_step: str | None = Field(default=None, description="What to do about it")
     errors: list[str] = Field(default=[], description="Each invalid value, by its location")
+
+
+_PROBLEM = {"content": {MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}}}
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {**_PROBLEM, "description": "Malformed"},
+    401: {**_PROBLEM, "description": "No token, or an unknown one"},
+    403: {**_PROBLEM, "description": "Not allowed"},
+    404: {**_PROBLEM, "description": "Not found"},
+    409: {**_PROBLEM, "description": "The name is ambiguous"},
+    413: {**_PROBLEM, "description": "Too large"},
+    422: {**_PROBLEM, "description": "Invalid value"},
+    502: {**_PROBLEM, "description": "A service that this needs failed"},
+    503: {**_PROBLEM, "description": "The database cannot be reached, or too much is asked"},
+}
+"""What any route may answer, for the description of the API."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +81,15 @@ class Problem:
 class ProblemError(Exception):
     """Raised when a request cannot be answered."""
 
-    def __init__(self, status: int, title: str, next_step: str | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        title: str,
+        next_step: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(title)
-        self.problem = Problem(status, title, next_step)
+        self.problem = Problem(status, title, next_step, headers=headers or {})
 
 
 def problem_of(error: RagError) -> Problem:

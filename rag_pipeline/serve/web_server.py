@@ -14,6 +14,7 @@ from rag_pipeline.errors import SettingsError
 from rag_pipeline.serve.access_tokens import Tokens
 from rag_pipeline.serve.app import PUBLIC_PATHS, create_app
 from rag_pipeline.serve.guard import Access, is_loopback
+from rag_pipeline.serve.originals import Originals
 from rag_pipeline.serve.pictures import Pictures
 from rag_pipeline.serve.readers import KnowledgeBases
 from rag_pipeline.settings import Settings
@@ -45,13 +46,15 @@ def page_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
     Raises like `access_of`, and if the database is unavailable.
     """
     access = access_of(settings, host, PUBLIC_PATHS)
-    readers, pictures = KnowledgeBases(settings), Pictures(settings)
+    readers, originals = KnowledgeBases(settings), Originals(settings)
+    pictures = Pictures(originals)
     try:
         readers.whole()
         pictures.prepare()
-        yield create_app(settings, access, readers, pictures)
+        yield create_app(settings, access, readers, originals, pictures)
     finally:
         pictures.close()
+        originals.clear()
         readers.close()
 
 

@@ -36,7 +36,7 @@ POOL_SIZE = 5
 POOL_TIMEOUT = 30.0
 """Seconds to wait for a free connection before an error."""
 REACH_SECONDS = 1.0
-"""Seconds to wait for a connection before it is checked whether the server can be reached at all."""
+"""Seconds to wait for a connection before checking whether the server can be reached at all."""
 
 
 class Database:

@@ -67,10 +67,7 @@ def test_a_thought_alone_is_no_answer(
     pieces = [chunk(content=thought), chunk(finish_reason), *END[1:]]
     server.always = Answer(pieces=pieces) if streams else Answer(whole(thought, finish_reason))
     with pytest.raises(ChatError, match=said):
-        if streams:
-            list(chat.stream(QUESTION))
-        else:
-            chat.complete(QUESTION)
+        list(chat.stream(QUESTION)) if streams else chat.complete(QUESTION)
     assert len(server.requests) == 1, "another try would think as long"
 
 
