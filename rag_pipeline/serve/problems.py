@@ -105,20 +105,37 @@ def problem_of(error: RagError) -> Problem:
     return Problem(500, "the request failed", "see the server's log")
 
 
+def invalid_values(errors: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what pydantic found, by place; 20 at most.
+
+    >>> invalid_values([{"loc": ("body", "limt"), "type": "extra_forbidden", "msg": "…"}])
+    ['body.limt: there is no such field']
+    """
+    plain = {
+        "extra_forbidden": "there is no such field",
+        "string_unicode": "lone surrogates are not allowed",
+    }
+    return [
+        f"{'.'.join(map(str, one['loc']))}: "
+        + plain.get(one["type"], str(one["msg"]).removeprefix("Value error, "))
+        for one in errors[:20]
+    ]
+
+
 def add_handlers(app: FastAPI) -> None:
     """Answer every error of the application as a problem."""
 
     async def of_request(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
-        return Problem(
-            422, "the request is invalid", "see /api/openapi.json", wrong[:20]
-        ).response()
+        wrong = invalid_values(error.errors())
+        return Problem(422, "the request is invalid", "see /api/openapi.json", wrong).response()
 
     async def of_http(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         title = HTTPStatus(error.status_code).phrase.lower()
         step = "see /api/openapi.json for the available routes"
+        if error.status_code == 400:
+            title, step = "the body cannot be read", "send JSON in UTF-8; see /api/openapi.json"
         return Problem(error.status_code, title, step, headers=error.headers or {}).response()
 
     async def of_ours(_: Request, error: Exception) -> Response:
