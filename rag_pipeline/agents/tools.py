@@ -50,9 +50,13 @@ class _Tools:
     """The tools for one project; `bearer` is who asks over standard input, None over HTTP."""
 
     def __init__(
-        self, settings: Settings, knowledge_bases: KnowledgeBases, bearer: Bearer | None
+        self,
+        settings: Settings,
+        knowledge_bases: KnowledgeBases,
+        turns: AnswerTurns,
+        bearer: Bearer | None,
     ) -> None:
-        self._turns = AnswerTurns(settings)
+        self._turns = turns
         self._settings = settings
         self._knowledge_bases = knowledge_bases
         self._bearer = bearer
@@ -155,7 +159,10 @@ class _Tools:
 
 
 def create_server(
-    settings: Settings, knowledge_bases: KnowledgeBases, bearer: Bearer | None
+    settings: Settings,
+    knowledge_bases: KnowledgeBases,
+    turns: AnswerTurns,
+    bearer: Bearer | None,
 ) -> MCPServer[Any]:
     """Return the server. `bearer` is who asks over standard input; None if each request says."""
     server = StrictServer(
@@ -165,7 +172,7 @@ def create_server(
         version=version("rag-pipeline"),
         log_level="WARNING",
     )
-    tools = _Tools(settings, knowledge_bases, bearer)
+    tools = _Tools(settings, knowledge_bases, turns, bearer)
     reading: tuple[Callable[..., object], ...] = (
         tools.search,
         tools.ask,

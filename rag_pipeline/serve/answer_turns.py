@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import aclosing, closing, contextmanager
 from typing import Any, Generic, TypeVar
@@ -37,6 +38,8 @@ class AnswerTurns:
         self._turns = asyncio.Semaphore(at_once)
         self._most = at_once + WAITING
         self._admitted = 0
+        self._running: set[_Reading[Any]] = set()
+        self._is_stopping = False
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -60,13 +63,21 @@ class AnswerTurns:
     async def run(self, function: Callable[[], Piece]) -> Piece:
         """Return what a function returns, once its turn has come."""
         async with aclosing(self.iterate(function() for _ in range(1))) as pieces:
-            return await anext(pieces)
+            async for piece in pieces:
+                return piece
+        raise ProblemError(503, "the server is stopping", "ask again later")
 
     async def iterate(self, pieces: Generator[Piece, None, None]) -> AsyncGenerator[Piece]:
-        """Yield what a generator yields, once its turn has come, and raise what it raises."""
+        """Yield what a generator yields, once its turn has come, and raise what it raises.
+
+        Ends early if the server stops.
+        """
         await self._turns.acquire()
-        reading = _Reading(pieces, self._turns.release)
-        threading.Thread(target=reading.run, daemon=True, name="answer").start()
+        if self._is_stopping:
+            return
+        reading = _Reading(pieces, self._end)
+        self._running.add(reading)
+        reading.thread.start()
         try:
             while (piece := await reading.arrived.get()) is not _END:
                 yield piece
@@ -75,19 +86,41 @@ class AnswerTurns:
         if reading.error is not None:
             raise reading.error
 
+    def stop(self) -> None:
+        """End all answers, and let nobody wait any more. Call it in the event loop."""
+        self._is_stopping = True
+        for reading in self._running:
+            reading.arrived.put_nowait(_END)
+        for _ in range(self._most):
+            self._turns.release()
+
+    def join(self, seconds: float) -> None:
+        """Wait a while for the threads, so that the usage of their answers is recorded."""
+        deadline = time.monotonic() + seconds
+        for reading in tuple(self._running):
+            reading.thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _end(self, reading: _Reading[Any]) -> None:
+        self._running.discard(reading)
+        self._turns.release()
+
 
 class _Reading(Generic[Piece]):
     """Reads a generator in a thread, and hands its pieces to the event loop that made this."""
 
-    def __init__(self, pieces: Generator[Piece, None, None], on_end: Callable[[], None]) -> None:
+    def __init__(
+        self, pieces: Generator[Piece, None, None], on_end: Callable[[_Reading[Piece]], None]
+    ) -> None:
         self._pieces = pieces
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
+        # A daemon does not keep the process from ending while a chat model is silent.
+        self.thread = threading.Thread(target=self._run, daemon=True, name="answer")
         self.arrived: asyncio.Queue[Piece] = asyncio.Queue()
         self.error: BaseException | None = None
         self.is_wanted = True
 
-    def run(self) -> None:
+    def _run(self) -> None:
         """Read to the end, or until nobody wants more."""
         try:
             with closing(self._pieces):
@@ -98,7 +131,7 @@ class _Reading(Generic[Piece]):
         except BaseException as error:  # the one who waits raises it
             self.error = error
         self._tell(self.arrived.put_nowait, _END)
-        self._tell(self._on_end)
+        self._tell(self._on_end, self)
 
     def _tell(self, function: Callable[..., None], *arguments: object) -> None:
         with contextlib.suppress(RuntimeError):  # the loop ends with the server

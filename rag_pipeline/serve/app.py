@@ -51,6 +51,7 @@ def create_app(
     readers: KnowledgeBases,
     originals: Originals,
     pictures: Pictures,
+    turns: AnswerTurns,
 ) -> Guard:
     """Return the application behind its guard; the caller closes what it gave."""
 
@@ -73,12 +74,12 @@ def create_app(
     )
     problems.add_handlers(app)
     app.state.readers, app.state.originals, app.state.pictures = readers, originals, pictures
-    app.state.turns = AnswerTurns(settings)
+    app.state.turns = turns
     app.state.drawing = anyio.CapacityLimiter(file_routes.DRAWING_THREADS)
     app.include_router(api)
     app.include_router(file_routes.files)
     app.include_router(page)
-    return Guard(app, access)
+    return Guard(app, access, turns.stop)
 
 
 async def _turns(request: Request) -> AsyncIterator[AnswerTurns]:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,6 +21,7 @@ from rag_pipeline.settings import ChatSettings, Settings
 from tests.chat.chat_server import Answer, ChatServer, streamed
 from tests.knowledge import served
 
+RAG = str(Path(sys.executable).parent / "rag")
 QUESTION = {"question": "How do I replace the oil filter?"}
 SLOW = 300.0
 """Seconds; only a server that hangs takes as long."""
@@ -131,3 +137,28 @@ def test_who_hangs_up_leaves_the_queue(
     with streams(url, 1) as last:
         answer_of(last[0])
     assert len(chat_server.requests) == 2
+
+
+def test_an_interrupt_ends_answers_that_wait_for_a_silent_model(
+    project: Settings, chat_server: ChatServer, release: threading.Event
+) -> None:
+    assert project.database_url is not None
+    environment = {
+        **os.environ,
+        "RAG_HOME": str(project.project_dir),
+        "RAG_DATABASE_URL": project.database_url.get_secret_value(),
+        "RAG_CHAT__MODEL": "m",
+        "RAG_CHAT__BASE_URL": chat_server.url,
+        "RAG_CHAT__MAX_CONCURRENT_REQUESTS": "2",
+        "RAG_CHAT__DEADLINE_SECONDS": str(SLOW),
+    }
+    command = [RAG, "serve", "--port", "0"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as serving:
+        assert serving.stderr is not None
+        url = serving.stderr.readline().split()[0]
+        with streams(url, 4) as opened:
+            wait_for(chat_server, 2)
+            serving.send_signal(signal.SIGINT)
+            assert ["".join(one.iter_text()) for one in opened] == [""] * 4
+            serving.wait(SLOW / 2)
+        assert serving.stderr.read() == ""

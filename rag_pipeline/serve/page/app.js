@@ -351,14 +351,18 @@ async function ask(question) {
     const response = await post("/api/ask/stream", body, asking.signal);
     for await (const [name, value] of eventsOf(response)) {
       if (name === "piece") text.append(value);
-      else if (name === "answer") showAnswer(value);
-      else throw new ProblemError(value);
+      else if (name === "problem") throw new ProblemError(value);
+      else {
+        showAnswer(value);
+        return;
+      }
     }
-    text.classList.remove("waiting");
+    throw new ProblemError({ title: "the answer broke off", next_step: "ask again" });
   } catch (error) {
     if (error.name === "AbortError") return;
     text.classList.remove("waiting");
-    $("answer").append(h("p", { class: "doubt" }, said(error)));
+    const isOurs = error instanceof ProblemError; // else the line was cut
+    $("answer").append(h("p", { class: "doubt" }, isOurs ? said(error) : "the answer broke off; ask again"));
   }
 }
 
