@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pypdfium2 as pdfium
-from starlette.types import ASGIApp
 
+from rag_pipeline.serve.guard import Guard
 from rag_pipeline.serve.web_server import address_of, bind, server_of
 from rag_pipeline.settings import Settings
 from rag_pipeline.system import RagSystem
@@ -58,7 +58,7 @@ def sample_project(folder: Path, server_url: str, models_dir: Path) -> Iterator[
 
 
 @contextmanager
-def served(application: ASGIApp, host: str = "127.0.0.1") -> Iterator[str]:
+def served(application: Guard, host: str = "127.0.0.1") -> Iterator[str]:
     """Serve an application on a free port; lend its URL."""
     bound = bind(host, 0)
     server = server_of(application)

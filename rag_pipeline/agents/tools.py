@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar, cast
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -14,9 +16,11 @@ from pydantic import AfterValidator, Field
 
 from rag_pipeline.agents import tool_replies as replies
 from rag_pipeline.agents.notes import MAX_NOTE, MAX_TITLE, Notes
+from rag_pipeline.agents.strict_server import StrictServer
 from rag_pipeline.errors import RagError
 from rag_pipeline.serve import request_models as requests
 from rag_pipeline.serve.access_tokens import Bearer
+from rag_pipeline.serve.answer_turns import AnswerTurns
 from rag_pipeline.serve.knowledge import Knowledge
 from rag_pipeline.serve.problems import Problem, ProblemError, problem_of
 from rag_pipeline.serve.readers import KnowledgeBases
@@ -46,8 +50,13 @@ class _Tools:
     """The tools for one project; `bearer` is who asks over standard input, None over HTTP."""
 
     def __init__(
-        self, settings: Settings, knowledge_bases: KnowledgeBases, bearer: Bearer | None
+        self,
+        settings: Settings,
+        knowledge_bases: KnowledgeBases,
+        turns: AnswerTurns,
+        bearer: Bearer | None,
     ) -> None:
+        self._turns = turns
         self._settings = settings
         self._knowledge_bases = knowledge_bases
         self._bearer = bearer
@@ -78,7 +87,7 @@ class _Tools:
         asked = requests.SearchBody(query=query, limit=limit, filters=filters, expand=expand)
         return replies.search_results(self._knowledge(context).search(asked))
 
-    def ask(
+    async def ask(
         self,
         context: AgentContext,
         question: QuestionText,
@@ -89,7 +98,9 @@ class _Tools:
         """Answer a question from the documents, citing every statement."""
         filters = requests.FiltersRequest(documents=documents, tags=tags, languages=languages)
         asked = requests.AskRequest(question=question, filters=filters)
-        return replies.answered(self._knowledge(context).ask(asked))
+        with self._turns.place():
+            answer = await self._turns.run(lambda: self._knowledge(context).ask(asked))
+        return replies.answered(answer)
 
     def outline(self, context: AgentContext, document: DocumentName) -> OutlineReply:
         """Return the headings of a document with their pages; their trails name its sections."""
@@ -148,17 +159,20 @@ class _Tools:
 
 
 def create_server(
-    settings: Settings, knowledge_bases: KnowledgeBases, bearer: Bearer | None
+    settings: Settings,
+    knowledge_bases: KnowledgeBases,
+    turns: AnswerTurns,
+    bearer: Bearer | None,
 ) -> MCPServer[Any]:
     """Return the server. `bearer` is who asks over standard input; None if each request says."""
-    server: MCPServer[Any] = MCPServer(
+    server = StrictServer(
         "rag_pipeline",
         title="Technical documents",
         instructions=INSTRUCTIONS,
         version=version("rag-pipeline"),
         log_level="WARNING",
     )
-    tools = _Tools(settings, knowledge_bases, bearer)
+    tools = _Tools(settings, knowledge_bases, turns, bearer)
     reading: tuple[Callable[..., object], ...] = (
         tools.search,
         tools.ask,
@@ -175,17 +189,31 @@ def create_server(
 
 def _explained(function: Callable[P, Returned]) -> Callable[P, Returned]:
     """Turn our errors into text for the agent: what is wrong and what to do next."""
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def waited_for(*arguments: P.args, **named: P.kwargs) -> object:
+            with _told_errors():
+                return await function(*arguments, **named)
+
+        return cast(Callable[P, Returned], waited_for)
 
     @functools.wraps(function)
     def explained(*arguments: P.args, **named: P.kwargs) -> Returned:
-        try:
+        with _told_errors():
             return function(*arguments, **named)
-        except ProblemError as error:
-            raise ToolError(_told(error.problem)) from error
-        except RagError as error:
-            raise ToolError(_told(problem_of(error))) from error
 
     return explained
+
+
+@contextmanager
+def _told_errors() -> Iterator[None]:
+    try:
+        yield
+    except ProblemError as error:
+        raise ToolError(_told(error.problem)) from error
+    except RagError as error:
+        raise ToolError(_told(problem_of(error))) from error
 
 
 def _told(problem: Problem) -> str:

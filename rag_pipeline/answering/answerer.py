@@ -16,8 +16,9 @@ from rag_pipeline.answering.citing import check_citations, cite
 from rag_pipeline.answering.computing import compute
 from rag_pipeline.answering.extractive import extract_answer
 from rag_pipeline.answering.prompt import (
-    NOT_IN_DOCUMENTS,
     answer_messages,
+    is_not_in_documents,
+    may_become_not_in_documents,
     standalone_messages,
 )
 from rag_pipeline.chat import ChatModel, ChatReply, ChatStream, Message
@@ -195,11 +196,9 @@ def judge(
     if reply.refusal is not None:
         status, problems = "refused", [f"the model did not answer: {reply.refusal}"]
         text = text or "The model did not answer."
-    elif NOT_IN_DOCUMENTS in text and not citations:
-        status = "not_found"
-        text = text.replace(NOT_IN_DOCUMENTS, "").strip(" \n.:*`\"'") or not_found_text(question)
+    elif is_not_in_documents(text):
+        status, text = "not_found", not_found_text(question)
     else:
-        text = text.replace(NOT_IN_DOCUMENTS, "").strip()
         problems = wrong
         if reply.finish_reason == "length":
             status = "cut"
@@ -228,20 +227,18 @@ def _finished(answer: Answer, response: SearchResponse, used: list[Usage], start
 
 
 def _shown(stream: ChatStream, question: str) -> Iterator[str]:
-    """Yield the pieces, replacing the marker for "not in the documents" by a sentence."""
+    """Yield the pieces; a reply that is the mark for "not in the documents" becomes a sentence."""
     held: str | None = ""
     for piece in stream:
         if held is None:
             yield piece
             continue
         held += piece
-        begin = held.lstrip()
-        if not NOT_IN_DOCUMENTS.startswith(begin[: len(NOT_IN_DOCUMENTS)]):
+        if not may_become_not_in_documents(held):
             yield held
             held = None
-    if held is not None and held.strip():
-        rest = held.strip().removeprefix(NOT_IN_DOCUMENTS).strip(" \n.:*`\"'")
-        yield rest or not_found_text(question) if NOT_IN_DOCUMENTS in held else held
+    if held:
+        yield not_found_text(question) if is_not_in_documents(held) else held
 
 
 def _message(turn: Turn) -> Message:

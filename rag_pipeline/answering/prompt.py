@@ -10,7 +10,13 @@ from rag_pipeline.chat import Message
 from rag_pipeline.text import clean_text
 
 NOT_IN_DOCUMENTS = "NOT_IN_DOCUMENTS"
-"""The model's reply if the context has no answer."""
+"""The model's reply if the context has no answer.
+
+It counts only as the whole reply, as the rules demand: inside a sentence it is part of an answer,
+whose words are never changed.
+"""
+_AROUND_MARK = " \n\r\t.:!*_`\"'()[]"
+"""What models write around the mark: white space, punctuation, Markdown."""
 
 RULES = f"""\
 You answer questions about technical documents.
@@ -36,6 +42,22 @@ already, repeat it. Reply with the question only: do not answer it."""
 
 HISTORY_CHARACTERS = 4_000
 """Characters of each turn shown to rewrite a question."""
+
+
+def is_not_in_documents(reply: str) -> bool:
+    """Return whether a reply says that the context has no answer.
+
+    >>> is_not_in_documents("**NOT_IN_DOCUMENTS**.")
+    True
+    >>> is_not_in_documents("The log says NOT_IN_DOCUMENTS when a page is missing [c1].")
+    False
+    """
+    return reply.strip(_AROUND_MARK) == NOT_IN_DOCUMENTS
+
+
+def may_become_not_in_documents(begun: str) -> bool:
+    """Return whether the beginning of a reply may still turn out to be nothing but the mark."""
+    return NOT_IN_DOCUMENTS.startswith(begun.strip(_AROUND_MARK))
 
 
 def answer_messages(

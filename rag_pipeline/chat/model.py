@@ -132,9 +132,10 @@ class ChatModel:
             assembly = Assembly(self._endpoint)
             try:
                 if not body.get("stream"):
-                    text = assembly.add(b"".join(pieces), whole=True)
+                    assembly.add(b"".join(pieces), whole=True)
+                    assembly.rest()
                     reply = assembly.reply()
-                    yield text
+                    yield reply.text
                     return reply
                 for data in event_data(pieces):
                     if data == END_OF_STREAM:
@@ -142,11 +143,16 @@ class ChatModel:
                     if text := assembly.add(data):
                         given.append(text)
                         yield text
+                if text := assembly.rest():
+                    given.append(text)
+                    yield text
                 return assembly.reply()
             except (HttpFault, TransientFault) as fault:
                 if not given:
                     raise
                 if assembly.is_ended and isinstance(fault, TransientFault):
+                    if text := assembly.rest():
+                        yield text
                     return assembly.reply()  # the connection broke after the last word
                 raise _broken_off(str(fault), given) from fault
             finally:

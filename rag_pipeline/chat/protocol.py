@@ -11,6 +11,7 @@ from typing import Any
 
 from rag_pipeline.chat.endpoint import Endpoint
 from rag_pipeline.chat.messages import ChatReply, Message
+from rag_pipeline.chat.thinking import ThoughtFilter, answer_in
 from rag_pipeline.errors import ChatError
 from rag_pipeline.remote import HttpFault, ReplyFault, TransientFault
 from rag_pipeline.settings import ChatSettings
@@ -22,6 +23,7 @@ Json = dict[str, object]
 log = logging.getLogger(__name__)
 
 FILTERED = "the provider's content filter withheld the answer"
+_ANSWER_PARTS = ("text", "output_text")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _UNSUPPORTED = re.compile(
     r"unsupported|not (be )?(supported|permitted|allowed)|not support|unrecognized|unknown"
@@ -95,6 +97,7 @@ class Assembly:
         self._tokens = self._output_tokens = 0
         # UTF-16, because JSON writes an emoji as two halves, and a chunk may end between them.
         self._letters = codecs.getincrementaldecoder("utf-16-le")("replace")
+        self._thoughts = ThoughtFilter()
 
     @property
     def usage(self) -> Usage:
@@ -116,7 +119,8 @@ class Assembly:
     def add(self, data: str | bytes, *, whole: bool = False) -> str:
         """Take the JSON of a chunk (or of the `whole` reply), and return the text that it adds.
 
-        Raises `ReplyFault` for anything else, and `HttpFault` for an error in its place.
+        What the model thinks is left out. Raises `ReplyFault` for anything else, and `HttpFault`
+        for an error in its place.
         """
         try:
             chunk = json.loads(data)
@@ -141,6 +145,13 @@ class Assembly:
             # A whole body is complete even without a reason: its length was checked.
             reason = choice.get("finish_reason") or ("stop" if whole else "")
             self._finish_reason = str(reason) or self._finish_reason
+        return self._added(self._thoughts.add(text))
+
+    def rest(self) -> str:
+        """Return the text that was held back, once nothing more comes."""
+        return self._added(self._thoughts.rest())
+
+    def _added(self, text: str) -> str:
         self._text.append(text)
         return text
 
@@ -149,7 +160,7 @@ class Assembly:
 
         Raises `TransientFault` if it did not reach its end or is empty.
         """
-        text = "".join(self._text)
+        text = answer_in("".join(self._text))
         if not self._choices:
             raise self._malformed("no choice")
         if not self._finish_reason:
@@ -163,6 +174,10 @@ class Assembly:
                 raise ChatError(
                     f"{self._endpoint.model} used up all its tokens before the first word",
                     hint="raise chat.max_tokens: a model's thinking counts too",
+                )
+            if self._thoughts.has_thought:
+                raise ChatError(
+                    f"{self._endpoint.model} thought, and wrote no answer", hint="ask again"
                 )
             raise self._malformed("an empty answer")
         return ChatReply(text, self._finish_reason, refusal, self.usage)
@@ -189,10 +204,14 @@ def _dicts(items: object) -> list[Mapping[str, Any]]:
 
 
 def _text_of(content: object) -> str:
-    """Return the text of a message, which is a string, a list of parts, or missing."""
+    """Return the text of a message, which is a string, a list of parts, or missing.
+
+    Parts of other types, such as `thinking` and `reasoning`, are not the answer.
+    """
     if isinstance(content, str):
         return content
-    return "".join(_text_of(part.get("text")) for part in _dicts(content))
+    parts = [part for part in _dicts(content) if part.get("type", "text") in _ANSWER_PARTS]
+    return "".join(_text_of(part.get("text")) for part in parts)
 
 
 def _number(value: object) -> int:

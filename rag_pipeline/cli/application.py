@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag_pipeline.console.terminal import err, print_error
-from rag_pipeline.errors import RagError
+from rag_pipeline.errors import RagError, SettingsError
 from rag_pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,6 +48,17 @@ SpaceOption = Annotated[
     str | None,
     typer.Option(help="An embedding space (`rag spaces list`); default: the active one."),
 ]
+
+
+def readable(query: str) -> str:
+    """Return a query. Raises `SettingsError` if the shell did not pass it as text."""
+    try:
+        query.encode()
+    except UnicodeEncodeError:
+        raise SettingsError(
+            "the query holds bytes that are not UTF-8", hint="set the terminal's encoding to UTF-8"
+        ) from None
+    return query
 
 
 def run() -> None:

@@ -12,6 +12,7 @@ from rag_pipeline.cli.application import (
     SpaceOption,
     app,
     open_readers,
+    readable,
 )
 from rag_pipeline.cli.filter_options import takes_filters
 from rag_pipeline.console.terminal import err, print_json, safe
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 @app.command()
 @takes_filters
 def ask(
-    question: Annotated[str, typer.Argument(help="A question, in any language of the documents.")],
+    question: Annotated[
+        str,
+        typer.Argument(help="A question, in any language of the documents.", callback=readable),
+    ],
     filters: Filters,
     extractive: Annotated[
         bool,

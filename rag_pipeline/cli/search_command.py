@@ -13,6 +13,7 @@ from rag_pipeline.cli.application import (
     SpaceOption,
     app,
     open_readers,
+    readable,
 )
 from rag_pipeline.cli.filter_options import takes_filters
 from rag_pipeline.console.terminal import print_json
@@ -54,7 +55,10 @@ ExpandOption = Annotated[
 @app.command()
 @takes_filters
 def search(
-    query: Annotated[str, typer.Argument(help="Words, a part number, an error code, a question.")],
+    query: Annotated[
+        str,
+        typer.Argument(help="Words, a part number, an error code, a question.", callback=readable),
+    ],
     filters: Filters,
     limit: LimitOption = None,
     explain: ExplainOption = False,

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi import Path as PathParameter
-from fastapi.responses import FileResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 
 from rag_pipeline.errors import RagError
-from rag_pipeline.serve import evaluations, problems
+from rag_pipeline.serve import evaluations, file_routes, problems
 from rag_pipeline.serve import reply_models as replies
 from rag_pipeline.serve import request_models as requests
+from rag_pipeline.serve.answer_turns import AnswerTurns
 from rag_pipeline.serve.guard import Access, Guard
 from rag_pipeline.serve.knowledge import Knowledge
-from rag_pipeline.serve.pictures import WIDTHS, Pictures
-from rag_pipeline.serve.problems import ProblemBody, ProblemError
-from rag_pipeline.serve.readers import KnowledgeBases
+from rag_pipeline.serve.originals import Originals
+from rag_pipeline.serve.pictures import Pictures
+from rag_pipeline.serve.problems import ProblemError
+from rag_pipeline.serve.readers import KnowledgeBases, Reader, reader_of
 from rag_pipeline.settings import Settings
 
 PAGE_DIR = Path(__file__).parent / "page"
@@ -34,32 +36,24 @@ PAGE_FILES = {
 }
 PUBLIC_PATHS = frozenset({*PAGE_FILES, "/api/health", "/api/openapi.json"})
 """Answered without a token."""
-_PROBLEM = {"content": {problems.MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}}}
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {**_PROBLEM, "description": "Malformed"},
-    401: {**_PROBLEM, "description": "No token, or an unknown one"},
-    403: {**_PROBLEM, "description": "Not allowed"},
-    404: {**_PROBLEM, "description": "Not found"},
-    409: {**_PROBLEM, "description": "The name is ambiguous"},
-    413: {**_PROBLEM, "description": "Too large"},
-    422: {**_PROBLEM, "description": "Invalid value"},
-    502: {**_PROBLEM, "description": "A service that this needs failed"},
-    503: {**_PROBLEM, "description": "The database cannot be reached"},
-}
-SourceHash = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$")]
-PageNumber = Annotated[int, PathParameter(ge=1, le=requests.MAX_PAGE)]
 DocumentName = Annotated[
     str,
     PathParameter(min_length=1, max_length=requests.MAX_NAME, description="A name or a hash"),
     StringConstraints(pattern=r"^[^\x00]+$"),
 ]
+VERSION = version("rag-pipeline")
 _REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def create_app(
-    settings: Settings, access: Access, readers: KnowledgeBases, pictures: Pictures
+    settings: Settings,
+    access: Access,
+    readers: KnowledgeBases,
+    originals: Originals,
+    pictures: Pictures,
+    turns: AnswerTurns,
 ) -> Guard:
-    """Return the application behind its guard; the caller closes `readers` and `pictures`."""
+    """Return the application behind its guard; the caller closes what it gave."""
 
     @asynccontextmanager
     async def limits(_: FastAPI) -> AsyncIterator[None]:
@@ -69,7 +63,7 @@ def create_app(
 
     app = FastAPI(
         title="rag_pipeline",
-        version=version("rag-pipeline"),
+        version=VERSION,
         description="Search and answers over technical documents, with the origin of every score "
         "and statement. See docs/serving.md.",
         openapi_url="/api/openapi.json",
@@ -79,33 +73,31 @@ def create_app(
         separate_input_output_schemas=False,
     )
     problems.add_handlers(app)
-    app.state.readers, app.state.pictures = readers, pictures
+    app.state.readers, app.state.originals, app.state.pictures = readers, originals, pictures
+    app.state.turns = turns
+    app.state.drawing = anyio.CapacityLimiter(file_routes.DRAWING_THREADS)
     app.include_router(api)
+    app.include_router(file_routes.files)
     app.include_router(page)
-    return Guard(app, access)
+    return Guard(app, access, turns.stop)
 
 
-def _reader(request: Request) -> Knowledge:
-    """Return the knowledge base as the sender of the request may see it."""
-    readers: KnowledgeBases = request.app.state.readers
-    return readers.knowledge_of(request.state.bearer.principals)
+async def _turns(request: Request) -> AsyncIterator[AnswerTurns]:
+    """Hold a place among the answers until the reply has been sent."""
+    turns: AnswerTurns = request.app.state.turns
+    with turns.place():
+        yield turns
 
 
-def _pictures(request: Request) -> Pictures:
-    pictures: Pictures = request.app.state.pictures
-    return pictures
-
-
-Reader = Annotated[Knowledge, Depends(_reader)]
-Drawn = Annotated[Pictures, Depends(_pictures)]
-api = APIRouter(prefix="/api", responses=_PROBLEMS)
+Turns = Annotated[AnswerTurns, Depends(_turns)]
+api = APIRouter(prefix="/api", responses=problems.RESPONSES)
 page = APIRouter(include_in_schema=False)
 
 
 @api.get("/health")
-def health() -> replies.HealthReply:
-    """Report that the server is running; needs no token and no database."""
-    return replies.HealthReply(status="ok", version=version("rag-pipeline"))
+async def health() -> replies.HealthReply:
+    """Report that the server is running; needs no token, no database and no free thread."""
+    return replies.HealthReply(status="ok", version=VERSION)
 
 
 @api.post("/search")
@@ -123,9 +115,9 @@ def search_by_address(
 
 
 @api.post("/ask")
-def ask(body: requests.AskRequest, reader: Reader) -> replies.AnswerReply:
+async def ask(body: requests.AskRequest, request: Request, turns: Turns) -> replies.AnswerReply:
     """Answer from the documents, citing page and box for every statement."""
-    return reader.ask(body)
+    return await turns.run(lambda: reader_of(request).ask(body))
 
 
 @api.post(
@@ -138,9 +130,12 @@ def ask(body: requests.AskRequest, reader: Reader) -> replies.AnswerReply:
         }
     },
 )
-def ask_in_pieces(body: requests.AskRequest, reader: Reader) -> StreamingResponse:
+async def ask_in_pieces(
+    body: requests.AskRequest, request: Request, turns: Turns
+) -> StreamingResponse:
     """Answer like `/api/ask`, but stream the text as server-sent events."""
-    return StreamingResponse(_events(reader, body), media_type="text/event-stream")
+    events = turns.iterate(_events(request, body))
+    return StreamingResponse(events, media_type="text/event-stream")
 
 
 @api.get("/sources")
@@ -166,49 +161,6 @@ def read_section(
 ) -> replies.SectionReply:
     """Return a section, or else the document from its beginning or from a chunk onwards."""
     return reader.read_section(document, section, chunk_id)
-
-
-@api.get(
-    "/pages/{source_hash}/{page}",
-    response_class=Response,
-    responses={200: {"content": {"image/webp": {}}, "description": "The page as it looks"}},
-)
-def page_picture(
-    source_hash: SourceHash,
-    page: PageNumber,
-    reader: Reader,
-    pictures: Drawn,
-    width: Annotated[
-        int, Query(ge=1, le=WIDTHS[-1], description="Minimum width in pixels")
-    ] = WIDTHS[2],
-) -> Response:
-    """Return a page as an image; regions are fractions of its width and height."""
-    picture = pictures.picture(reader.find(source_hash), page, width)
-    # Immutable: the address contains the hash of the file's content.
-    headers = {"Cache-Control": "private, max-age=86400, immutable"}
-    return Response(picture, media_type="image/webp", headers=headers)
-
-
-@api.get("/pages/{source_hash}/{page}/words")
-def words_of_page(
-    source_hash: SourceHash,
-    page: PageNumber,
-    reader: Reader,
-    pictures: Drawn,
-    q: Annotated[
-        requests.QuestionText | None, Query(description="Marks the words of this query")
-    ] = None,
-) -> replies.WordsReply:
-    """Return the words of a page with their boxes; none for a scanned page."""
-    words = pictures.words(reader.find(source_hash), page)
-    marker = reader.marker(q) if q else None
-    return replies.WordsReply(
-        page=page,
-        words=[
-            replies.WordReply(**vars(one), is_hit=marker is not None and marker.hits(one.text))
-            for one in words
-        ],
-    )
 
 
 @api.get("/evaluation")
@@ -242,10 +194,10 @@ def _check_sees_everything(reader: Knowledge) -> None:
         raise ProblemError(403, "the evaluation covers more than you may read", None)
 
 
-def _events(reader: Knowledge, body: requests.AskRequest) -> Iterator[str]:
+def _events(request: Request, body: requests.AskRequest) -> Generator[str, None, None]:
     """Yield an answer as server-sent events; an error midway is an event too."""
     try:
-        for piece in reader.stream(body):
+        for piece in reader_of(request).stream(body):
             if isinstance(piece, str):
                 yield _event("piece", piece)
             else:
@@ -259,12 +211,11 @@ def _event(name: str, value: object) -> str:
 
 
 def _add_page(path: str, file: str, media_type: str) -> None:
-    """Serve one file of the page."""
+    """Serve one file of the page, from memory: reading it would take a thread."""
+    content = (PAGE_DIR / file).read_bytes()
 
-    def serve() -> FileResponse:
-        return FileResponse(
-            PAGE_DIR / file, media_type=media_type, headers={"Cache-Control": "no-cache"}
-        )
+    async def serve() -> Response:
+        return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
 
     page.add_api_route(path, serve, methods=["GET"])
 

@@ -9,7 +9,7 @@ not come from another origin. Over the network, a token is required.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -55,11 +55,15 @@ class _TooLargeError(Exception):
 
 
 class Guard:
-    """ASGI middleware; puts the request's `Bearer` into `scope["state"]["bearer"]`."""
+    """ASGI middleware; puts the request's `Bearer` into `scope["state"]["bearer"]`.
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    `stop` is called when the server begins to stop, to end what would take long.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, stop: Callable[[], None]) -> None:
         self._app = app
         self._access = access
+        self.stop = stop
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Reject the request or pass it on."""

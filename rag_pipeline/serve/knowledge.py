@@ -25,6 +25,7 @@ from rag_pipeline.serve.outlines import (
 )
 from rag_pipeline.serve.problems import ProblemError
 from rag_pipeline.serve.request_models import AskRequest, SearchBody, SourcesQuery
+from rag_pipeline.serve.unmet_filters import unmet_filters
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.documents import DocumentRow, list_documents
@@ -90,6 +91,9 @@ class Knowledge:
                 "corrections": [one for one in response.corrections if one.is_shown],
             }
         )
+        if not reply.results:
+            with self.system.database.connection() as connection:
+                reply.notes += unmet_filters(connection, request.filters)
         marker = self.marker(request.query, [one.found for one in response.corrections])
         for result in reply.results:
             result.marks = marker.spans(result.content)

@@ -6,7 +6,6 @@ A PDF may crash or hang the renderer. That costs the child process and one image
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import multiprocessing
 import os
 import threading
@@ -23,10 +22,8 @@ from rag_pipeline.parsing.pdf.native.page_pictures import has_pictures, render_p
 from rag_pipeline.parsing.pdf.native.word_places import PlacedWord, page_words
 from rag_pipeline.serve import drawing
 from rag_pipeline.serve.knowledge import StoredDocument
+from rag_pipeline.serve.originals import Originals
 from rag_pipeline.serve.problems import ProblemError
-from rag_pipeline.settings import Settings
-from rag_pipeline.sync.sources.fetching import local_copies
-from rag_pipeline.sync.sources.spool import Spool
 from rag_pipeline.sync.workers.worker_process import interrupts_held
 
 WIDTHS = (400, 800, 1200, 1600)
@@ -40,15 +37,13 @@ Made = TypeVar("Made")
 class Pictures:
     """Renders pages of one project's documents; safe to use from several threads."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._spool = Spool(settings.data_path / "serve" / "copies")
+    def __init__(self, originals: Originals) -> None:
+        self._originals = originals
         self._lock = threading.Lock()
         self._executor: ProcessPoolExecutor | None = None
         self._pid: Future[int] = Future()
         """The child's, known once it has started."""
         self._kept: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
-        self._checked: dict[str, tuple[tuple[int, int], str]] = {}
 
     def picture(self, document: StoredDocument, page: int, width: int) -> bytes:
         """Return a page (1-based) as WebP. Raises `ProblemError` if there is no such page."""
@@ -75,10 +70,9 @@ class Pictures:
         self._running().submit(drawing.prepare)
 
     def close(self) -> None:
-        """End the process and delete local copies of remote files."""
+        """End the process."""
         with self._lock:
             self._end()
-        self._spool.clear()
 
     def _file(self, document: StoredDocument, page: int) -> Path:
         """Return a local file with the document's content."""
@@ -90,36 +84,12 @@ class Pictures:
             raise ProblemError(
                 404, f"the document has {document.page_count} pages", "ask for one of them"
             )
-        try:
-            copies = local_copies(
-                document.uris,
-                document.source_hash,
-                document.name,
-                self._spool,
-                self._settings.web,
+        path = self._originals.path(document)
+        if not has_pictures(path):
+            raise ProblemError(
+                404, "pages of this format have no image", "read the section instead"
             )
-        except DocumentError as error:
-            raise ProblemError(404, error.message, error.hint) from error
-        for copy in map(Path, copies):
-            if self._is_content(copy, document.source_hash) and has_pictures(copy):
-                return copy
-        raise ProblemError(
-            404, "the file is gone or has changed", "run `rag sync`, then search again"
-        )
-
-    def _is_content(self, path: Path, source_hash: str) -> bool:
-        """Return whether a file still has the indexed content; it is hashed once per change."""
-        try:
-            status = path.stat()
-            stamp = (status.st_size, status.st_mtime_ns)
-            known = self._checked.get(str(path))
-            if known is None or known[0] != stamp:
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                known = self._checked[str(path)] = (stamp, digest)
-        except OSError:
-            return False
-        return known[1] == source_hash
+        return path
 
     def _made(
         self, document: StoredDocument, make: Callable[..., Made], path: Path, *arguments: Any

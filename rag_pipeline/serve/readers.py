@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from typing import Annotated
+
+from fastapi import Depends, Request
 
 from rag_pipeline.serve.knowledge import Knowledge
 from rag_pipeline.settings import Settings
@@ -63,3 +66,15 @@ def _names_principals(settings: Settings) -> bool:
     own = settings.serve
     named = [own.local_principals, *(token.principals for token in own.tokens)]
     return any(principals is not None for principals in named)
+
+
+def reader_of(request: Request) -> Knowledge:
+    """Return the knowledge base as the sender of a request may see it. Raises like `knowledge_of`.
+
+    A dependency of routes, which runs in a thread: it may ask the database.
+    """
+    knowledge_bases: KnowledgeBases = request.app.state.readers
+    return knowledge_bases.knowledge_of(request.state.bearer.principals)
+
+
+Reader = Annotated[Knowledge, Depends(reader_of)]

@@ -38,6 +38,7 @@ def _near(moment: datetime) -> datetime:
 QuestionText = Annotated[
     str,
     Field(min_length=1, max_length=MAX_QUESTION, description="Words, a part number, a question"),
+    AfterValidator(_storable),  # dropped, a NUL would join the words beside it
     AfterValidator(clean_text),
 ]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_storable)]

@@ -8,18 +8,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.types import ASGIApp
 
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.serve.access_tokens import Tokens
+from rag_pipeline.serve.answer_turns import AnswerTurns
 from rag_pipeline.serve.app import PUBLIC_PATHS, create_app
-from rag_pipeline.serve.guard import Access, is_loopback
+from rag_pipeline.serve.guard import Access, Guard, is_loopback
+from rag_pipeline.serve.originals import Originals
 from rag_pipeline.serve.pictures import Pictures
 from rag_pipeline.serve.readers import KnowledgeBases
 from rag_pipeline.settings import Settings
 
 _GRACE_SECONDS = 5
 """Time that running requests have to finish when the server is told to stop."""
+RECORD_SECONDS = 0.5
+"""Time that answers have to record their usage after that."""
 
 
 def access_of(settings: Settings, host: str, public_paths: frozenset[str] = frozenset()) -> Access:
@@ -39,19 +42,22 @@ def access_of(settings: Settings, host: str, public_paths: frozenset[str] = froz
 
 
 @contextmanager
-def page_application(settings: Settings, host: str) -> Iterator[ASGIApp]:
+def page_application(settings: Settings, host: str) -> Iterator[Guard]:
     """Yield the application of `rag serve` for an address.
 
     Raises like `access_of`, and if the database is unavailable.
     """
     access = access_of(settings, host, PUBLIC_PATHS)
-    readers, pictures = KnowledgeBases(settings), Pictures(settings)
+    readers, originals = KnowledgeBases(settings), Originals(settings)
+    pictures, turns = Pictures(originals), AnswerTurns(settings)
     try:
         readers.whole()
         pictures.prepare()
-        yield create_app(settings, access, readers, pictures)
+        yield create_app(settings, access, readers, originals, pictures, turns)
     finally:
+        turns.join(RECORD_SECONDS)
         pictures.close()
+        originals.clear()
         readers.close()
 
 
@@ -74,9 +80,22 @@ def address_of(bound: socket.socket) -> str:
     return f"http://{name}:{port}"
 
 
-def server_of(application: ASGIApp) -> uvicorn.Server:
+class _Server(uvicorn.Server):
+    """A server that ends answers before it waits for requests."""
+
+    def __init__(self, application: Guard, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._application = application
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._application.stop()
+        await super().shutdown(sockets)
+
+
+def server_of(application: Guard) -> uvicorn.Server:
     """Return a server for an application, without an access log: addresses contain questions."""
-    return uvicorn.Server(
+    return _Server(
+        application,
         uvicorn.Config(
             application,
             log_level="warning",
@@ -84,11 +103,11 @@ def server_of(application: ASGIApp) -> uvicorn.Server:
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
-        )
+        ),
     )
 
 
-def serve(application: ASGIApp, bound: socket.socket, on_ready: Callable[[str], None]) -> None:
+def serve(application: Guard, bound: socket.socket, on_ready: Callable[[str], None]) -> None:
     """Serve until Ctrl-C; `on_ready` receives the URL."""
     gc.freeze()  # a full collection would otherwise walk every imported object, 0.1 s each time
     on_ready(address_of(bound))

@@ -136,10 +136,11 @@ class AnsweringSettings(Section):
         "relevance)",
     )
     min_relevance: float = Field(
-        default=0.3,
+        default=0.0,
         ge=0,
         le=1,
-        description="Results below it are not read; where none is left, the model is not asked",
+        description="Results of less relevance are not read; 0 = the model judges whatever the "
+        "search finds",
     )
     standalone_query: bool = Field(
         default=False,

@@ -61,7 +61,11 @@ class ServeSettings(Section):
         "machine; none = any",
     )
     max_concurrent: int = Field(
-        default=8, ge=1, le=100, description="Searches and answers at once; more of them wait"
+        default=8,
+        ge=1,
+        le=100,
+        description="Searches, lists and files at once; more of them wait. Answers by a chat model "
+        "have turns of their own: chat.max_concurrent_requests",
     )
 
 

@@ -17,7 +17,7 @@ from pgvector.psycopg import register_vector
 from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from rag_pipeline.errors import (
     DatabaseUnavailableError,
@@ -35,6 +35,8 @@ from rag_pipeline.store.named_queries import queries
 POOL_SIZE = 5
 POOL_TIMEOUT = 30.0
 """Seconds to wait for a free connection before an error."""
+REACH_SECONDS = 1.0
+"""Seconds to wait for a connection before checking whether the server can be reached at all."""
 
 
 class Database:
@@ -56,6 +58,8 @@ class Database:
             max_size=POOL_SIZE,
             timeout=POOL_TIMEOUT,
             open=False,
+            # A longer pause between attempts would outlast the server's restart.
+            reconnect_timeout=REACH_SECONDS,
             configure=_configure,
             kwargs={"application_name": "rag_pipeline"},
         )
@@ -84,9 +88,39 @@ class Database:
 
     @contextmanager
     def connection(self) -> Iterator[Connection[TupleRow]]:
-        """Yield a connection; commit at the end of the block, roll back on an error."""
-        with driver_errors(self._url), self._pool.connection() as connection:
-            yield connection
+        """Yield a connection; commit at the end of the block, roll back on an error.
+
+        Raises `DatabaseUnavailableError` within about a second if the server cannot be reached.
+        """
+        with driver_errors(self._url):
+            connection = self._working_connection()
+            try:
+                with connection:
+                    yield connection
+            finally:
+                self._pool.putconn(connection)
+
+    def _working_connection(self) -> Connection[TupleRow]:
+        """Return a connection of the pool that works, also right after the server was restarted.
+
+        The pool's own check sleeps between the connections that a restart has broken.
+        """
+        deadline = time.monotonic() + POOL_TIMEOUT
+        while True:
+            try:
+                connection = self._pool.getconn(timeout=REACH_SECONDS)
+            except PoolTimeout:
+                if time.monotonic() >= deadline:
+                    raise
+            else:
+                try:
+                    self._pool.check_connection(connection)
+                    return connection
+                except psycopg.Error:
+                    self._pool.putconn(connection)
+            # Either all connections are in use, or the server is gone, and this raises.
+            connect(self._url, connect_timeout=int(2 * REACH_SECONDS)).close()
+            self._pool.check()
 
     @property
     def whole(self) -> Database:
@@ -210,9 +244,12 @@ def database_url(settings: Settings) -> str:
     return _with_database(maintenance, embedded.DATABASE)
 
 
-def connect(url: str) -> Connection[TupleRow]:
-    """Open a connection outside the pool, for locks and migrations."""
-    return psycopg.connect(url, application_name="rag_pipeline")
+def connect(url: str, *, connect_timeout: int | None = None) -> Connection[TupleRow]:
+    """Open a connection outside the pool, for locks and migrations.
+
+    `connect_timeout` is in seconds, 2 at least; None leaves it to the URL.
+    """
+    return psycopg.connect(url, application_name="rag_pipeline", connect_timeout=connect_timeout)
 
 
 def _with_database(url: str, database: str) -> str:

@@ -9,7 +9,12 @@ import pytest
 
 from rag_pipeline.answering import Answerer
 from rag_pipeline.answering.prompt import NOT_IN_DOCUMENTS
+from rag_pipeline.chat import create_chat
+from rag_pipeline.embedding import Embedder
 from rag_pipeline.errors import ChatError, ProviderError, RagError
+from rag_pipeline.search import Searcher
+from rag_pipeline.settings import ChatSettings, Settings
+from rag_pipeline.settings.query_layer import RelevanceSettings
 from rag_pipeline.store.database import Database
 from tests.chat.chat_server import Answer, ChatServer, chunk, error, streamed, whole
 
@@ -137,6 +142,55 @@ def test_not_in_the_documents_is_a_normal_answer(
     shown, answer = ask_both(answerer_of(), question, streams)
     assert shown == answer.text == said
     assert (answer.status, answer.problems, answer.citations) == ("not_found", [], [])
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The log says {NOT_IN_DOCUMENTS} when a page is missing [c1].",
+        f"The log says {NOT_IN_DOCUMENTS} when a page is missing.",
+        f"{NOT_IN_DOCUMENTS} stands in the log when a page is missing [c1].",
+        f"Every 2000 hours [c1]. {NOT_IN_DOCUMENTS}",
+    ],
+)
+def test_the_mark_inside_an_answer_stays(
+    answerer_of: AnswererOf, server: ChatServer, streams: bool, text: str
+) -> None:
+    pieces = streamed(*(text[at : at + 7] for at in range(0, len(text), 7)))
+    server.always = Answer(pieces=pieces) if streams else Answer(whole(text))
+    shown, answer = ask_both(answerer_of(), QUESTION, streams)
+    assert shown == answer.text == text
+    assert answer.status == "answered"
+    assert answer.is_supported is ("[c1]" in text)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_thoughts_are_neither_shown_nor_judged(
+    answerer_of: AnswererOf, server: ChatServer, streams: bool
+) -> None:
+    text = "<think>c2 or [c99]? NOT_IN_DOCUMENTS?</think>\nEvery 2000 hours [c1]."
+    pieces = streamed(*(text[at : at + 7] for at in range(0, len(text), 7)))
+    server.always = Answer(pieces=pieces) if streams else Answer(whole(text))
+    shown, answer = ask_both(answerer_of(), QUESTION, streams)
+    assert shown == answer.text == "Every 2000 hours [c1]."
+    assert [one.marker for one in answer.citations] == ["[c1]"]
+    assert answer.is_supported
+
+
+def test_the_model_is_asked_whatever_the_cosines_are(
+    project: Settings, base: Database, server: ChatServer, shared_embedder: Embedder
+) -> None:
+    """Another embedding model's cosines may all lie below what the settings expect."""
+    relevance = RelevanceSettings(similarity_floor=0.998, similarity_ceiling=0.999)
+    chat = ChatSettings(model="m", base_url=server.url)
+    search = project.search.model_copy(update={"relevance": relevance})
+    settings = project.model_copy(update={"chat": chat, "search": search})
+    searcher = Searcher(base, settings, embedder=shared_embedder)
+    question = "Wann wird gewartet?"
+    assert searcher.search(question).results[0].relevance < 0.05
+    Answerer(base, settings, searcher, create_chat(chat)).ask(question)
+    assert told(server).count("<chunk ") > 1
 
 
 @pytest.mark.parametrize("streams", [False, True])

@@ -23,8 +23,15 @@ from rag_pipeline.agents.notes import Notes
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.serve.access_tokens import Bearer
 from rag_pipeline.serve.readers import KnowledgeBases
-from rag_pipeline.settings import SecuritySettings, ServeSettings, Settings, TokenSettings
+from rag_pipeline.settings import (
+    ChatSettings,
+    SecuritySettings,
+    ServeSettings,
+    Settings,
+    TokenSettings,
+)
 from rag_pipeline.store.source_tables import list_roots
+from tests.chat.chat_server import Answer, ChatServer, whole
 from tests.knowledge import served
 
 RAG = str(Path(sys.executable).parent / "rag")
@@ -139,6 +146,61 @@ def test_errors_say_the_next_step(connect: Connect) -> None:
     assert empty.is_error
     assert unknown.is_error
     assert "see its outline" in unknown.content[0].text
+
+
+def test_unknown_names_are_told_with_the_known_ones(connect: Connect) -> None:
+    _, misspelt, far, no_tool, nul, kind = run(
+        connect,
+        ("search", {"query": "oil", "Document": ["datasheet.pdf"], "lang": "en"}),
+        ("ask", {"question": "oil", "xyz": 1}),
+        ("serch", {"query": "oil"}),
+        ("search", {"query": "oil\x00filter"}),
+        ("search", {"query": "oil", "limit": "many"}),
+    )
+    for result in (misspelt, far, no_tool, nul, kind):
+        assert result.is_error
+    assert misspelt.content[0].text == (
+        "'Document' is no argument of search (did you mean documents?); 'lang' is no argument of "
+        "search (did you mean languages?); known: query, limit, documents, tags, languages, "
+        "first_page, last_page, expand"
+    )
+    assert far.content[0].text == (
+        "'xyz' is no argument of ask; known: question, documents, tags, languages"
+    )
+    assert no_tool.content[0].text.startswith("'serch' is no tool (did you mean search?); known: s")
+    assert nul.content[0].text == "search: query: NUL and lone surrogates are not allowed"
+    assert kind.content[0].text.startswith("search: limit: Input should be a valid integer")
+
+
+def test_slow_answers_leave_the_other_tools_free(project: Settings) -> None:
+    """More answers than threads wait for a chat model that writes nothing; searches go on."""
+    questions = 45
+    with ChatServer().serving() as chat_server:
+        chat_server.always = Answer(whole("By hand [c1]."), company=questions)
+        chat = ChatSettings(model="m", base_url=chat_server.url, max_concurrent_requests=questions)
+        settings = project.model_copy(update={"chat": chat})
+
+        async def session(url: str) -> list[Any]:
+            async with over_http(url)() as client:
+                answers: list[Any] = []
+
+                async def ask() -> None:
+                    answers.append(await client.call_tool("ask", {"question": "Which filter?"}))
+
+                async with anyio.create_task_group() as tasks:
+                    for _ in range(questions - 1):
+                        tasks.start_soon(ask)
+                    while chat_server.running < questions - 1:
+                        await anyio.sleep(0.02)
+                    found = await client.call_tool("search", {"query": "oil filter", "limit": 3})
+                    assert len(found.structured_content["results"]) == 3
+                    assert not answers
+                    tasks.start_soon(ask)
+                return answers
+
+        with http_application(settings, "127.0.0.1") as application, served(application) as url:
+            answers = anyio.run(session, url)
+    assert [one.structured_content["text"] for one in answers] == ["By hand [c1]."] * questions
 
 
 def test_remembering_is_off_unless_allowed(project: Settings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import httpx
@@ -194,6 +195,63 @@ def test_bodies_are_checked(client: httpx.Client, body: dict[str, object]) -> No
     data = json.dumps(body, ensure_ascii=True)
     headers = {"Content-Type": "application/json"}
     assert client.post("/api/search", content=data, headers=headers).status_code == 422
+
+
+NOT_TEXT = [r'"oil\u0000filter"', r'"oil\ud800"', json.dumps("oil " * 3000)]
+
+
+@pytest.mark.parametrize("query", NOT_TEXT)
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/search", '{"query": %s}'),
+        ("/api/ask", '{"question": %s}'),
+        ("/api/ask/stream", '{"question": %s}'),
+        ("/api/ask", '{"question": "oil", "history": [{"role": "user", "content": %s}]}'),
+        ("/api/search", '{"query": "oil", "filters": {"documents": [%s]}}'),
+    ],
+)
+def test_what_is_no_text_is_refused_in_plain_words(
+    client: httpx.Client, path: str, body: str, query: str
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    response = client.post(path, content=body % query, headers=headers)
+    assert response.status_code == 422
+    (wrong,) = response.json()["errors"]
+    assert re.search("NUL|surrogates|at most (8000|500) characters", wrong)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/search?q=oil%00filter",
+        "/api/search?q=" + "oil+" * 3000,
+        "/api/sources?name=%00",
+        f"/api/sections/{MANUAL}?section=%00",
+    ],
+)
+def test_addresses_that_are_no_text_are_refused(client: httpx.Client, path: str) -> None:
+    assert client.get(path).status_code == 422
+
+
+@pytest.mark.parametrize("data", [b'{"query": "\xff"}', b"[" * 100_000, b"{"])
+def test_bodies_that_are_no_json_are_refused(client: httpx.Client, data: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    response = client.post("/api/search", content=data, headers=headers)
+    assert response.status_code in (400, 422)
+    assert "JSON" in json.dumps(response.json())
+
+
+def test_the_original_can_be_opened(client: httpx.Client, project: Settings) -> None:
+    path = project.project_dir.parent / "manuals" / MANUAL
+    response = client.get(f"/api/files/{hash_of(client, MANUAL)}")
+    assert response.content == path.read_bytes()
+    assert response.headers["content-type"] == "application/pdf"
+    assert response.headers["content-disposition"] == f'inline; filename="{MANUAL}"'
+    hostile = client.get(f"/api/files/{hash_of(client, HOSTILE_NAME)}")
+    assert hostile.headers["content-type"] == "application/octet-stream"
+    assert hostile.headers["content-disposition"].startswith("attachment; filename*=utf-8''hostile")
+    assert client.get("/api/files/" + "0" * 64).status_code == 404
 
 
 def test_metadata_is_filtered(client: httpx.Client) -> None:

@@ -51,7 +51,7 @@ def test_the_api_keeps_its_word(
 def test_every_operation_says_what_it_is_for(client: httpx.Client) -> None:
     described = client.get("/api/openapi.json").json()
     operations = [one for path in described["paths"].values() for one in path.values()]
-    assert len(operations) == 12
+    assert len(operations) == 13
     for operation in operations:
         assert operation["description"]
         assert "application/problem+json" in operation["responses"]["422"]["content"]

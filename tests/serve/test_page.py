@@ -13,6 +13,7 @@ import pytest
 
 from rag_pipeline.settings import Settings
 from tests.conftest import PROJECT_DIR
+from tests.knowledge import HOSTILE
 
 SCREENSHOTS = PROJECT_DIR / "tests" / "screenshots"
 PATIENCE = 60_000
@@ -199,20 +200,157 @@ def test_keys_alone_are_enough(open_page: Any) -> None:
     assert page.evaluate("document.activeElement.id") == "query"
 
 
-def test_hostile_text_stays_text(open_page: Any, faults: list[str]) -> None:
+def test_hostile_text_stays_text(open_page: Any) -> None:
     page = open_page()
     first = search(page, "firmware update stick").first
     assert "<img src=x onerror=" in first.locator(".place").inner_text()
     assert "<script>document.title" in first.locator(".snippet").inner_text()
     first.locator(".open").click()
     page.wait_for_selector("#sheet .status")
-    assert "no picture" in page.locator("#sheet .status").inner_text()
+    assert "no pages to show" in page.locator("#sheet .status").inner_text()
     assert "<script>document.title" in page.locator("#sheet").inner_text()
     assert page.title() == "Documents"
     assert page.locator("main script, main img, dialog script, dialog img, dialog b").count() == 0
     shot(page, "hostile")
-    # The browser notes that there is no picture; the page says so too.
+
+
+IS_OPEN = "document.querySelector('#viewer').open"
+
+
+def test_what_is_open_has_an_address(open_page: Any, url: str) -> None:
+    """Back leaves the viewer; whoever is sent its address sees document, page and box."""
+    page = open_page()
+    first = search(page, "replacing the oil filter").first
+    searched, trail = page.url, first.locator(".open").inner_text()
+    first.locator(".open").click()
+    page.wait_for_selector(".box")
+    boxes = page.locator(".box").count()
+    link = page.url.removeprefix(url)
+    page.go_back()
+    until(page, f"!{IS_OPEN}")
+    assert page.url == searched
+    assert page.locator("#results .open").first.inner_text() == trail
+    page.go_forward()
+    page.wait_for_selector(".box")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".paper img[alt^='Page 3']")
+    assert page.url.removeprefix(url) == link.replace("page=2", "page=3")
+    page.keyboard.press("Escape")
+    until(page, f"location.href === '{searched}' && !{IS_OPEN}")
+
+    other = open_page(link)
+    other.wait_for_selector(".hit")
+    assert other.locator("#viewer-title").inner_text() == "service-manual-en.pdf"
+    assert other.locator("#page-number").inner_text() == "page 2 of 3"
+    assert other.locator(".box").count() == boxes
+    assert other.locator("#passage h3").inner_text() == trail
+    other.click("#viewer-close")
+    other.wait_for_selector("#results li")
+    assert other.input_value("#query") == "replacing the oil filter"
+
+
+def test_links_to_sections_and_to_what_is_gone(
+    open_page: Any, client: httpx.Client, faults: list[str]
+) -> None:
+    outline = client.get("/api/outline/service-manual-en.pdf").json()
+    (heading,) = [one for one in outline["headings"] if "5.3" in one["title"]]
+    path = f"/#/view/{outline['source_hash']}"
+    section = httpx.QueryParams(page=2, section=heading["breadcrumb_trail"])
+    page = open_page(f"{path}?{section}")
+    page.wait_for_selector(".box")
+    assert page.locator("#passage h3").inner_text().endswith(heading["title"])
+    page = open_page(f"{path}?page=3&chunk=999999999")
+    page.wait_for_selector(".paper img")
+    assert page.locator("#page-number").inner_text() == "page 3 of 3"
+    assert "no longer exists" in page.locator("#passage").inner_text()
+    page = open_page("/#/view/" + "0" * 64 + "?page=2")
+    until(page, "document.querySelector('#search-status').className.includes('bad')")
+    assert "cannot be opened: no such document" in page.locator("#search-status").inner_text()
+    assert not page.locator("#viewer").is_visible()
+    # The browser notes what the server does not have.
+    assert len(faults) == 2
     faults[:] = [fault for fault in faults if "404" not in fault]
+
+
+def test_the_file_itself_can_be_opened(open_page: Any, url: str) -> None:
+    page = open_page()
+    first = search(page, "firmware update stick").first
+    first.locator(".open").click()
+    page.wait_for_selector("#sheet .status")
+    with page.expect_download() as download:
+        page.click("#viewer-file")
+    assert download.value.path().read_text(encoding="utf-8") == HOSTILE
+    page.keyboard.press("Escape")
+    until(page, f"!{IS_OPEN}")
+    search(page, "replacing the oil filter").first.locator(".open").click()
+    page.wait_for_selector(".box")
+    link = page.get_attribute("#viewer-file", "href")
+    assert link.startswith("/api/files/")
+    assert link.endswith("#page=2")
+    reply = page.request.get(url + link)
+    assert (reply.headers["content-type"], reply.body()[:5]) == ("application/pdf", b"%PDF-")
+
+
+def test_wide_tables_scroll_by_themselves(open_page: Any) -> None:
+    row = "|" + "|".join(f"clearance {number} mm" for number in range(30)) + "|"
+    table = f"{row}\n{'|---' * 30}|\n{row}"
+    measure = """(text) => {
+      document.querySelector("#sheet .plain").append(...passageOf(text, []));
+      const [table, sheet] = [...document.querySelectorAll("#sheet .table, #sheet")].reverse();
+      const words = [...table.querySelectorAll("td")].map((one) => one.getClientRects()[0].width);
+      return [table.scrollWidth > table.clientWidth, sheet.scrollWidth > sheet.clientWidth,
+        Math.min(...words)];
+    }"""
+    for width in (1200, 360):
+        page = open_page(viewport={"width": width, "height": 740})
+        search(page, "firmware update stick").first.locator(".open").click()
+        page.wait_for_selector("#sheet .status")
+        scrolls, overflows, narrowest = page.evaluate(measure, table)
+        assert (scrolls, overflows) == (True, False)
+        assert narrowest > 60, "a word is broken"
+        shot(page, f"wide-{width}")
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        ("first=5&last=3", "“From page” (5) is greater than “To page” (3)."),
+        ("first=0", "“From page” takes a whole number from 1 to 1,000,000."),
+        ("last=x", "“To page” takes a number; the address says “x”."),
+        ("document=none.pdf", "no document is called “none.pdf”"),
+        ("language=xx", "no document is in the language “xx” (there are: en, ko)"),
+        ("tag=none", "no document has the tag “none” (there are: service)"),
+        ("document=datasheet.pdf&first=100", "there is nothing on these pages"),
+    ],
+)
+def test_a_wrong_filter_is_told_in_plain_words(open_page: Any, filters: str, said: str) -> None:
+    page = open_page(f"/#/search?q=oil&{filters}")
+    until(page, f"document.querySelector('#search-status').textContent.includes('{said}')")
+    assert page.locator("#results li").count() == 0
+
+
+def test_a_query_that_is_no_text_is_told(open_page: Any, faults: list[str]) -> None:
+    page = open_page("/#/search?q=oil%00filter")
+    until(page, "document.querySelector('#search-status').className.includes('bad')")
+    assert page.locator("#search-status").inner_text() == (
+        "The query: NUL and lone surrogates are not allowed"
+    )
+    faults[:] = [fault for fault in faults if "422" not in fault]
+
+
+def test_the_query_has_the_focus(open_page: Any) -> None:
+    page = open_page()
+    until(page, "document.querySelector('#search-status').textContent.includes('to search')")
+    said = page.locator("#search-status").inner_text()
+    assert said == "4 documents, 9 pages to search; 1 could not be read, see Sources"
+    page.keyboard.type("oil filter")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#results li")
+    page.get_by_role("link", name="Sources").click()
+    page.wait_for_selector(".documents li")
+    page.get_by_role("link", name="Search").click()
+    until(page, "document.activeElement.id === 'query'")
+    assert page.input_value("#query") == ""
 
 
 def test_sources_show_failures_and_outlines(open_page: Any) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from rag_pipeline.serve.knowledge import StoredDocument
 from rag_pipeline.serve.marking import Marker
+from rag_pipeline.serve.originals import Originals
 from rag_pipeline.serve.pictures import Pictures
 from rag_pipeline.serve.problems import ProblemError
 from rag_pipeline.settings import Settings
@@ -56,7 +57,7 @@ def test_a_page_that_kills_its_process_costs_one_picture(
     project: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = stored(project, "datasheet.pdf")
-    pictures = Pictures(project)
+    pictures = Pictures(Originals(project))
     try:
         with monkeypatch.context() as patch:
             patch.setattr("rag_pipeline.serve.pictures.render_page", die)

@@ -12,7 +12,7 @@ const CLAUSES = {
   feedback: "words of the best results",
 };
 const SNIPPET = 320; // code points
-const state = { query: "", results: [], ticket: 0, asking: null, viewer: null };
+const state = { query: "", results: [], ticket: 0, asking: null, viewer: null, shown: null };
 
 // ---- building elements -------------------------------------------------------------------------
 
@@ -197,6 +197,33 @@ function filtersGiven() {
   return given;
 }
 
+// What is wrong with the filters, in plain words; "" if nothing is.
+function wrongFilters() {
+  const [first, last] = [$("filter-first"), $("filter-last")];
+  const bad = [first, last].find((one) => !one.validity.valid);
+  if (bad) return `“${labelOf(bad)}” takes a whole number from 1 to 1,000,000.`;
+  if (first.value && last.value && Number(first.value) > Number(last.value)) {
+    return `“From page” (${first.value}) is greater than “To page” (${last.value}).`;
+  }
+  return "";
+}
+
+const labelOf = (control) => control.labels[0].firstChild.textContent.trim();
+const FIELDS = { documents: "document", languages: "language", tags: "tag", first_page: "first", last_page: "last",
+  weights: "weights", limit: "limit" };
+
+// The server names its fields; the page has labels for them.
+function inWords(detail) {
+  const [path, ...rest] = detail.split(": ");
+  const field = path.split(".").find((one) => one in FIELDS);
+  const name = field ? labelOf($(`filter-${FIELDS[field]}`)) : path.endsWith("query") || path.endsWith("question") ? "The query" : path;
+  return `${name}: ${rest.join(": ")}`;
+}
+
+function said(error) {
+  return error.details?.length ? error.details.map(inWords).join("; ") : error.message;
+}
+
 function filtersRequest(given) {
   const filters = {};
   if (given.document) filters.documents = [given.document];
@@ -226,7 +253,13 @@ function say(text, isBad = false) {
 async function search(query) {
   const ticket = (state.ticket += 1);
   state.query = query;
-  if (!query) return;
+  const wrong = wrongFilters();
+  if (wrong) {
+    fill($("results"));
+    $("filters").open = true;
+    say(wrong, true);
+  }
+  if (!query || wrong) return;
   say("Searching …");
   try {
     const reply = await (await post("/api/search", searchRequest(query, filtersGiven()))).json();
@@ -234,7 +267,7 @@ async function search(query) {
   } catch (error) {
     if (ticket !== state.ticket) return;
     fill($("results"));
-    say([error.message, ...(error.details || [])].join("; "), true);
+    say(said(error), true);
   }
 }
 
@@ -318,14 +351,18 @@ async function ask(question) {
     const response = await post("/api/ask/stream", body, asking.signal);
     for await (const [name, value] of eventsOf(response)) {
       if (name === "piece") text.append(value);
-      else if (name === "answer") showAnswer(value);
-      else throw new ProblemError(value);
+      else if (name === "problem") throw new ProblemError(value);
+      else {
+        showAnswer(value);
+        return;
+      }
     }
-    text.classList.remove("waiting");
+    throw new ProblemError({ title: "the answer broke off", next_step: "ask again" });
   } catch (error) {
     if (error.name === "AbortError") return;
     text.classList.remove("waiting");
-    $("answer").append(h("p", { class: "doubt" }, error.message));
+    const isOurs = error instanceof ProblemError; // else the line was cut
+    $("answer").append(h("p", { class: "doubt" }, isOurs ? said(error) : "the answer broke off; ask again"));
   }
 }
 
@@ -393,29 +430,86 @@ function citationButton(citation, label) {
 
 async function openCitation(citation) {
   if (!citation.source_hash) return;
-  const query = state.query;
-  const place = { ...citation, content: "", marks: [] };
   const known = state.results.find((one) => one.chunk_id === citation.chunk_id);
-  if (known) Object.assign(place, known);
-  openPassage(place, query);
+  const place = { content: "", marks: [], ...known, ...citation };
+  openPassage(place, state.query);
   if (known) return;
   try {
     const path = `/api/sections/${citation.source_hash}?chunk_id=${citation.chunk_id}`;
-    const chunk = (await getJson(path)).chunks[0];
-    if (state.viewer?.place === place) {
-      place.content = chunk.content;
-      showPassage(place);
-    }
+    place.content = (await getJson(path)).chunks[0].content;
   } catch (error) {
-    if (state.viewer?.place === place) $("passage").append(h("p", { class: "note" }, error.message));
+    place.note = error.message;
+  }
+  if (state.viewer?.place === place) showPassage(place);
+}
+
+// ---- a page with its boxes, at an address of its own --------------------------------------------
+
+// What is open can be sent to others: #/view/HASH?page=3&chunk=25&q=oil+filter. Back leaves it.
+function viewerAddress() {
+  const { place, page, query } = state.viewer;
+  const parameters = new URLSearchParams({ page: String(page) });
+  if (place.section) parameters.set("section", place.section);
+  else if (place.chunk_id) parameters.set("chunk", String(place.chunk_id));
+  if (query) parameters.set("q", query);
+  return `#/view/${place.source_hash}?${parameters}`;
+}
+
+function openPassage(place, query) {
+  showViewer(place, query, place.page || place.regions[0]?.page || place.page_start);
+  history.pushState({ isInside: true }, "", viewerAddress());
+}
+
+async function openAddress(sourceHash, parameters) {
+  const address = location.hash;
+  if (state.viewer && viewerAddress() === address) return;
+  const [page, chunk, section] = ["page", "chunk", "section"].map((name) => parameters.get(name));
+  try {
+    const outline = await getJson(`/api/outline/${encodeURIComponent(sourceHash)}`);
+    const shown = Math.max(1, Math.trunc(Number(page)) || 1);
+    const place = section ? await sectionPlace(outline, section, shown) : await chunkPlace(outline, chunk, shown);
+    if (location.hash === address) showViewer(place, parameters.get("q") || "", shown);
+  } catch (error) {
+    if (location.hash === address) say(`This link cannot be opened: ${error.message}`, true);
   }
 }
 
-// ---- a page with its boxes ---------------------------------------------------------------------
+function placeIn(outline, page) {
+  return { document: outline.document, source_hash: outline.source_hash, language: outline.language, section: "",
+    breadcrumb_trail: "", page, page_start: page, page_end: page, regions: [], content: "", marks: [], chunk_id: 0 };
+}
 
-function openPassage(place, query) {
-  const page = place.page || place.regions[0]?.page || place.page_start;
-  state.viewer = { place, query, page, last: null, url: null, ticket: 0 };
+async function chunkPlace(outline, chunkId, page) {
+  const place = placeIn(outline, page);
+  if (!chunkId) return place;
+  try {
+    const path = `/api/sections/${outline.source_hash}?chunk_id=${encodeURIComponent(chunkId)}`;
+    return Object.assign(place, (await getJson(path)).chunks[0]);
+  } catch (error) {
+    if (error.status !== 404 && error.status !== 422) throw error;
+    place.note = "The passage of this link no longer exists, because the document was read again; its page is shown.";
+    return place;
+  }
+}
+
+async function sectionPlace(outline, trail, page) {
+  const place = placeIn(outline, page);
+  place.section = place.breadcrumb_trail = trail;
+  try {
+    const section = await getJson(`/api/sections/${outline.source_hash}?section=${encodeURIComponent(trail)}`);
+    Object.assign(place, section.chunks[0], { regions: section.chunks.flatMap((chunk) => chunk.regions),
+      content: section.chunks.map((chunk) => chunk.content).join("\n\n"), page_start: section.page_start, page_end: section.page_end });
+    place.breadcrumb_trail = trail;
+  } catch {
+    // A heading without text of its own: the page is shown.
+  }
+  return place;
+}
+
+function showViewer(place, query, page) {
+  forgetPicture();
+  state.viewer = { place, query, page, about: null, url: null, ticket: 0 };
+  fill($("sheet"));
   showPassage(place);
   if (!$("viewer").open) $("viewer").showModal();
   $("sheet").focus();
@@ -424,49 +518,66 @@ function openPassage(place, query) {
 
 function showPassage(place) {
   fill($("viewer-title"), place.document);
-  fill($("passage"), h("h3", { lang: place.language }, ...trailOf(place.breadcrumb_trail)),
-    h("p", { class: "place" }, `${pages(place)} · chunk ${place.chunk_id}`),
+  fill($("passage"), place.chunk_id ? h("h3", { lang: place.language }, ...trailOf(place.breadcrumb_trail)) : null,
+    place.chunk_id ? h("p", { class: "place" }, `${pages(place)} · chunk ${place.chunk_id}`) : null,
+    place.note ? h("p", { class: "doubt" }, place.note) : null,
     h("div", { lang: place.language }, ...passageOf(place.content, place.marks)));
-  $("passage").hidden = !place.chunk_id;
+  $("passage").hidden = !place.chunk_id && !place.note;
 }
 
 async function showPage(page) {
   const viewer = state.viewer;
   const ticket = (viewer.ticket += 1);
   viewer.page = page;
-  $("page-number").textContent = viewer.last ? `page ${page} of ${viewer.last}` : `page ${page}`;
-  $("page-before").disabled = page <= 1;
-  $("page-after").disabled = viewer.last !== null && page >= viewer.last;
-  const path = `/api/pages/${viewer.place.source_hash}/${page}`;
+  showNumber(viewer);
+  const { place, query } = viewer;
+  const path = `/api/pages/${place.source_hash}/${page}`;
+  $("viewer-file").href = `/api/files/${place.source_hash}#page=${page}`;
   const isCurrent = () => state.viewer === viewer && viewer.ticket === ticket;
   try {
+    viewer.about ||= await getJson(`/api/outline/${place.source_hash}`);
+    if (!isCurrent()) return;
+    showNumber(viewer);
+    if (!viewer.about.has_page_images) {
+      showText(place, "This format has no pages to show. Its text:");
+      return;
+    }
     const width = Math.min(1600, Math.round(($("sheet").clientWidth || 800) * devicePixelRatio));
     const blob = await (await request(`${path}?width=${width}`)).blob();
     if (!isCurrent()) return;
-    if (viewer.url) URL.revokeObjectURL(viewer.url);
+    forgetPicture();
     viewer.url = URL.createObjectURL(blob);
-    const image = h("img", { alt: `Page ${page} of ${viewer.place.document}`, src: viewer.url });
+    const image = h("img", { alt: `Page ${page} of ${place.document}`, src: viewer.url });
     await image.decode();
     if (!isCurrent()) return;
-    const regions = viewer.place.regions.filter((one) => one.page === page);
+    const regions = place.regions.filter((one) => one.page === page);
     const paper = h("div", { class: "paper" }, image, ...regions.map((one) => boxOf(one, "box")));
     fill($("sheet"), paper);
     scrollToFirst(paper);
-    if (viewer.query && regions.length) markWords(paper, path, viewer.query, regions, isCurrent);
-    knowLast(viewer, isCurrent);
+    if (query && regions.length) await markWords(paper, path, query, regions, isCurrent);
   } catch (error) {
-    if (!isCurrent()) return;
-    showText(viewer.place, error);
+    if (isCurrent()) showText(place, place.content ? `The page cannot be shown: ${error.message}. The passage:` : error.message);
   }
 }
 
+function showNumber(viewer) {
+  const last = viewer.about?.pages;
+  const hasPages = viewer.about?.has_page_images !== false;
+  $("page-number").textContent = !hasPages ? "" : last ? `page ${viewer.page} of ${last}` : `page ${viewer.page}`;
+  $("page-before").hidden = $("page-after").hidden = !hasPages;
+  $("page-before").disabled = viewer.page <= 1;
+  $("page-after").disabled = Boolean(last) && viewer.page >= last;
+}
+
+function forgetPicture() {
+  if (state.viewer?.url) URL.revokeObjectURL(state.viewer.url);
+}
+
 // A format without pages, or a file that is gone: its text alone.
-function showText(passage, error) {
-  const text = error.status === 404 ? passageOf(passage.content, passage.marks) : [];
-  const said = text.length ? `There is no picture of this page (${error.title}); its text:` : error.message;
-  fill($("sheet"), h("div", { class: "plain", lang: passage.language }, h("p", { class: "status" }, said), ...text));
-  $("passage").hidden = text.length > 0;
-  $("page-after").disabled = text.length > 0;
+function showText(place, said) {
+  fill($("sheet"), h("div", { class: "plain", lang: place.language }, h("p", { class: "status" }, said),
+    ...passageOf(place.content, place.marks)));
+  $("passage").hidden = !place.note;
 }
 
 function boxOf(region, kind) {
@@ -496,27 +607,54 @@ async function markWords(paper, path, query, regions, isCurrent) {
   paper.append(...words.filter((word) => word.is_hit && isInside(word)).map((word) => boxOf(word, "hit")));
 }
 
-async function knowLast(viewer, isCurrent) {
-  if (viewer.last !== null) return;
-  const outline = await getJson(`/api/outline/${viewer.place.source_hash}`);
-  viewer.last = outline.pages;
-  if (!isCurrent() || !viewer.last) return;
-  $("page-number").textContent = `page ${viewer.page} of ${viewer.last}`;
-  $("page-after").disabled = viewer.page >= viewer.last;
-}
-
 function turn(by) {
   const viewer = state.viewer;
   const page = viewer.page + by;
-  if (page >= 1 && (viewer.last === null || page <= viewer.last)) showPage(page);
+  if (page < 1 || viewer.about?.has_page_images === false || page > (viewer.about?.pages ?? Infinity)) return;
+  showPage(page);
+  history.replaceState(history.state, "", viewerAddress());
+}
+
+// The address says already that nothing is open.
+function closeViewer() {
+  if (!state.viewer) return;
+  forgetPicture();
+  state.viewer = null;
+  fill($("sheet"));
+  $("viewer").close();
+}
+
+function leaveViewer() {
+  if (history.state?.isInside) {
+    history.back();
+    return;
+  }
+  const { query } = state.viewer;
+  history.replaceState(null, "", query ? `#/search?${new URLSearchParams({ q: query })}` : "#/search");
+  follow();
+}
+
+// With a token, the link alone would be refused.
+async function openFile(event) {
+  if (!sessionStorage.getItem("token")) return;
+  event.preventDefault();
+  const { place, page } = state.viewer;
+  try {
+    const blob = await (await request(`/api/files/${place.source_hash}`)).blob();
+    const url = URL.createObjectURL(blob);
+    const isPdf = blob.type === "application/pdf";
+    h("a", isPdf ? { href: `${url}#page=${page}`, target: "_blank" } : { href: url, download: place.document }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  } catch (error) {
+    if (state.viewer?.place === place) showText(place, `The file cannot be opened: ${error.message}`);
+  }
 }
 
 $("viewer").addEventListener("close", () => {
-  if (state.viewer?.url) URL.revokeObjectURL(state.viewer.url);
-  state.viewer = null;
-  fill($("sheet"));
+  if (state.viewer && !$("viewer").open) leaveViewer();
 });
 $("viewer-close").addEventListener("click", () => $("viewer").close());
+$("viewer-file").addEventListener("click", openFile);
 $("page-before").addEventListener("click", () => turn(-1));
 $("page-after").addEventListener("click", () => turn(1));
 
@@ -587,19 +725,7 @@ async function showOutline(list, one) {
 }
 
 async function openHeading(outline, heading) {
-  const place = { document: outline.document, source_hash: outline.source_hash, language: outline.language,
-    breadcrumb_trail: heading.breadcrumb_trail, page: heading.page, page_start: heading.page, page_end: heading.page,
-    regions: [], content: "", marks: [], chunk_id: 0 };
-  try {
-    const path = `/api/sections/${outline.source_hash}?section=${encodeURIComponent(heading.breadcrumb_trail)}`;
-    const section = await getJson(path);
-    Object.assign(place, section.chunks[0], { regions: section.chunks.flatMap((chunk) => chunk.regions),
-      content: section.chunks.map((chunk) => chunk.content).join("\n\n"), page_start: section.page_start, page_end: section.page_end });
-    place.breadcrumb_trail = heading.breadcrumb_trail;
-  } catch {
-    // A heading without text of its own: the page is shown.
-  }
-  openPassage(place, "");
+  openPassage(await sectionPlace(outline, heading.breadcrumb_trail, heading.page), "");
 }
 
 // ---- evaluation --------------------------------------------------------------------------------
@@ -659,7 +785,8 @@ async function saveReport() {
 function place() {
   const [path, query] = location.hash.slice(1).split("?");
   const view = ["search", "sources", "evaluation"].find((one) => path === `/${one}`) || "search";
-  return { view, parameters: new URLSearchParams(query || "") };
+  const opened = path.match(/^\/view\/([0-9a-f]{8,64})$/)?.[1];
+  return { view, opened, parameters: new URLSearchParams(query || "") };
 }
 
 function remember(mode) {
@@ -667,6 +794,7 @@ function remember(mode) {
   if (mode === "ask") parameters.set("ask", "1");
   const address = `#/search?${parameters}`;
   if (address !== location.hash) history.pushState(null, "", address);
+  state.shown = address;
 }
 
 function start(mode) {
@@ -684,7 +812,7 @@ function begin(mode) {
   countFilters();
   state.asking?.abort();
   $("answer").hidden = true;
-  if (mode === "ask") ask(state.query);
+  if (mode === "ask" && !wrongFilters()) ask(state.query);
   search(state.query);
 }
 
@@ -694,29 +822,46 @@ function countFilters() {
 }
 
 function follow() {
-  const { view, parameters } = place();
+  const { view, opened, parameters } = place();
+  if (opened) {
+    if (state.shown === null) showView("search");
+    openAddress(opened, parameters);
+    return;
+  }
+  closeViewer();
+  if (state.shown === location.hash) return; // it lay under the viewer all the time
+  state.shown = location.hash;
+  showView(view);
+  if (view === "sources") showSources();
+  else if (view === "evaluation") showEvaluation();
+  else showSearch(parameters);
+}
+
+function showView(view) {
   for (const section of document.querySelectorAll("main > section")) section.hidden = section.dataset.view !== view;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   document.title = { search: "Documents", sources: "Sources", evaluation: "Evaluation" }[view];
-  if (view === "sources") showSources();
-  else if (view === "evaluation") showEvaluation();
-  else {
-    const query = parameters.get("q") || "";
-    $("query").value = query;
-    for (const name of FILTERS) setFilter($(`filter-${name}`), parameters.get(name) || "");
-    countFilters();
-    if (query) {
-      state.query = query;
-      begin(parameters.get("ask") ? "ask" : "search");
-    } else {
-      fill($("results"));
-      $("answer").hidden = true;
-      say("");
-    }
+}
+
+function showSearch(parameters) {
+  const query = parameters.get("q") || "";
+  state.query = query;
+  $("query").value = query;
+  for (const name of FILTERS) setFilter($(`filter-${name}`), parameters.get(name) || "");
+  countFilters();
+  // On a phone the keyboard would cover half of the page.
+  if (matchMedia("(pointer: fine)").matches) $("query").focus();
+  const lost = FILTERS.find((name) => parameters.get(name) && !$(`filter-${name}`).value);
+  if (query && !lost) {
+    begin(parameters.get("ask") ? "ask" : "search");
+    return;
   }
+  fill($("results"));
+  $("answer").hidden = true;
+  say(lost ? `“${labelOf($(`filter-${lost}`))}” takes a number; the address says “${parameters.get(lost)}”.` : "", Boolean(lost));
 }
 
 function setFilter(control, value) {
@@ -727,7 +872,14 @@ function setFilter(control, value) {
   control.value = value;
 }
 
+function inventory(counts) {
+  if (!counts.documents) return "There are no documents yet: run `rag sync FOLDER`.";
+  const failed = counts.failed ? `; ${counts.failed} could not be read, see Sources` : "";
+  return `${counted(counts.ready, "document")}, ${counted(counts.pages, "page")} to search${failed}`;
+}
+
 async function offerFilters() {
+  const isIdle = () => !state.query && !$("search-status").textContent;
   try {
     const found = await getJson("/api/sources?limit=1000");
     const add = (control, values) => control.append(...values
@@ -736,9 +888,9 @@ async function offerFilters() {
     add($("filter-language"), found.languages);
     add($("filter-tag"), found.tags);
     fill($("document-names"), ...found.documents.map((one) => h("option", { value: one.document })));
-    if (!found.counts.documents && !state.query) say("There are no documents yet: run `rag sync FOLDER`.");
+    if (isIdle()) say(inventory(found.counts));
   } catch (error) {
-    if (!state.query) say(error.message, true);
+    if (isIdle()) say(error.message, true);
   }
 }
 
@@ -762,12 +914,13 @@ for (const name of FILTERS) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName || "");
+  const isEmptyQuery = document.activeElement === $("query") && !$("query").value;
   if ($("viewer").open) {
     if (event.key === "ArrowLeft") turn(-1);
     else if (event.key === "ArrowRight") turn(1);
     else return;
     event.preventDefault();
-  } else if (event.key === "/" && !isTyping && !$("token-dialog").open) {
+  } else if (event.key === "/" && (!isTyping || isEmptyQuery) && !$("token-dialog").open) {
     event.preventDefault();
     if (place().view !== "search") location.hash = "#/search";
     $("query").focus();
