@@ -217,3 +217,17 @@ def test_a_first_page_full_of_short_lines_is_no_cover() -> None:
     for number in range(1, 9):
         pages.next_page().heading(f"Chapter about item {number}", 20).body(n=3)
     assert roles(pages.infer())["Strategy"] == "heading"
+
+
+def test_bold_lines_behind_an_ornament_are_headings_unless_in_a_list() -> None:
+    """As Korean manuals have them; bold items one below the other stay a list."""
+    pages = Pages()
+    for title in ("■ 제품 개요", "■ 설치 방법", "■ 고장 진단"):
+        pages.heading(title, 10).body("본문 글자가 이어집니다.")
+    for item in ("● 밸브", "● 필터", "● 호스"):
+        pages.heading(item, 10)
+    found = roles(pages.body("본문 글자가 이어집니다.").infer())
+    assert [found[title] for title in ("■ 제품 개요", "■ 설치 방법", "■ 고장 진단")] == [
+        "heading"
+    ] * 3
+    assert found["● 밸브"] == found["● 필터"] == "list_item"

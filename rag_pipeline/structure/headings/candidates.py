@@ -72,7 +72,7 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
     if is_caption(title) or is_signal_word(title) or _ADDRESS.match(title):
         return False
     large = item.size >= settings.heading_large * document.body_size
-    if starts_with_bullet(title) and not (item.bold and large):
+    if starts_with_bullet(title) and not (item.bold and (large or not document.body_bold)):
         return False
     if not _LETTERS.search(title):
         return is_heading_label(title) and item.size > document.body_size * 1.3
@@ -148,6 +148,8 @@ def _bold_reason(
         return None
     if not _WORD.search(title):
         return None
+    if starts_with_bullet(title) and (following is None or starts_with_bullet(following.title)):
+        return None  # an item of a list
     if following is None or (not own_font and _is_term(item, following, edges)):
         return None
     if item.size < document.body_size * 0.97 and not own_font and not _stands_off(item, document):
