@@ -155,8 +155,8 @@ def test_steps_below_a_bold_line_with_a_colon_are_a_list(tmp_path: Path) -> None
     """Their numbers are no column of labels, though the text hangs behind them."""
 
     def draw(canvas: object) -> None:
-        lines(canvas, ["On the telephone:"], top=100, font="Helvetica-Bold")
-        steps = ["Open the app and touch Devices", "Set the time", "Touch Save", "Restart it", "Wait"]
+        draw_rows(canvas, [["For", "telephones:"]], (72, 96), font="Helvetica-Bold")
+        steps = ["Open the app and touch Devices", "Set the time", "Touch Save", "Restart it"]
         rows = [[f"{number}.", step] for number, step in enumerate(steps, start=1)]
         draw_rows(canvas, rows, (72, 96), top=114)
 

@@ -47,8 +47,9 @@ def _mark_previews(document: Document, settings: StructureSettings) -> None:
         if item.role == "heading" and item.numbering is not None
     }
     for item in document.items:
-        again = latest.get((item.numbering, item.title), -1)
-        if again > item.index and _may_be(item, settings):
+        if item.numbering is None or not _may_be(item, settings):
+            continue
+        if latest.get((item.numbering, item.title), -1) > item.index:
             item.decide("contents_entry", "contents: comes again as a heading")
 
 
