@@ -14,6 +14,11 @@ from rag_pipeline.structure.headings.numbering import Numbering
 from rag_pipeline.text import one_line
 
 _COMPUTER_MODERN = re.compile(r"^(CM|SF|EC|LM|LMRoman|T1)(SS|TT)?[A-Z]*\d*$")
+_STYLE = re.compile(
+    r"[-,\s]*[-,\s](?:Bold|Ital|Obli|Regu|Roma|Medi|Light|Semi|Book|Plain|Slant|Black|Demi|Thin).*$",
+    re.IGNORECASE,
+)
+"""Weight, slant and what follows in a font's name."""
 
 
 @cache
@@ -26,10 +31,12 @@ def font_family(name: str) -> str:
     True
     >>> font_family("NimbusSanL-Bold") == font_family("NimbusRomNo9L-Medi")
     False
+    >>> font_family("DejaVu-Sans-Bold") == font_family("DejaVu-Serif")
+    False
     """
     if match := _COMPUTER_MODERN.match(name):
         return f"{match[1]}{match[2] or ''}"
-    stem = re.split(r"[-,]", name, maxsplit=1)[0]
+    stem = _STYLE.sub("", name)
     base = re.sub(r"(?:PS)?MT$|PS$", "", stem) or name
     return re.sub(r"(?:Bold|Italic|Roman(?=$)|\d+)+$", "", base) or base
 

@@ -149,3 +149,15 @@ def test_text_beside_ends_the_table(tmp_path: Path) -> None:
 def test_numbers() -> None:
     assert all(map(is_number, ("1,234", "(56)", "12 %", "3.5 kg", "-", "$ 7", "±0.02")))
     assert not any(map(is_number, ("E-01 hot", "kg", "", "Total 7 pieces")))
+
+
+def test_steps_below_a_bold_line_with_a_colon_are_a_list(tmp_path: Path) -> None:
+    """Their numbers are no column of labels, though the text hangs behind them."""
+
+    def draw(canvas: object) -> None:
+        draw_rows(canvas, [["For", "telephones:"]], (72, 96), font="Helvetica-Bold")
+        steps = ["Open the app and touch Devices", "Set the time", "Touch Save", "Restart it"]
+        rows = [[f"{number}.", step] for number, step in enumerate(steps, start=1)]
+        draw_rows(canvas, rows, (72, 96), top=114)
+
+    assert tables(draw_pdf(tmp_path / "steps.pdf", draw)) == []

@@ -130,3 +130,20 @@ def test_steps_without_a_dot_count_on() -> None:
     steps = frame[frame["role"] == "procedure_step"]
     assert steps["text"].str[0].tolist() == ["1", "2", "3"]
     assert steps["group_id"].nunique() == 1
+
+
+def test_what_a_chapter_holds_is_listed_right_below_its_title_without_page_numbers() -> None:
+    """The list below `1 Safety` continues the numbering as well; its lines come again as titles."""
+    pages = Pages()
+    for chapter, name in ((1, "Safety"), (2, "Service")):
+        titles = [f"{chapter}.{number} {name} of part {number}" for number in range(1, 4)]
+        pages.heading(f"{chapter} {name}", 18)
+        for title in titles:
+            pages.add(title)
+        for title in titles:
+            pages.heading(title, 14).body()
+        pages.next_page()
+    frame = pages.infer()
+    listed = frame["text"].str.startswith("1.1 ")
+    assert frame.loc[listed, "role"].tolist() == ["contents_entry", "heading"]
+    assert (frame["role"] == "heading").sum() == 8

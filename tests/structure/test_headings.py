@@ -176,3 +176,58 @@ def test_coloured_words_within_text_are_no_headings() -> None:
         pages.y -= 0.01  # lines of one paragraph
         pages.add(word, color=0x2040C0).add("more of the sentence that it stands in")
     assert (pages.infer()["role"] == "heading").sum() == 0
+
+
+def test_centred_titles_in_capitals() -> None:
+    """The text below reaches out on both sides; one title may follow right below another."""
+    pages = Pages()
+    for number, title in enumerate(("OIL SYSTEM", "AIR SYSTEM", "COOLING WATER", "DRIVE BELT")):
+        pages.y += 0.02
+        pages.add(title, x0=0.42).body(n=1)
+        if number == 1:
+            pages.y += 0.02
+            pages.add("RUBBER HOSES", x0=0.41)
+    frame = pages.infer()
+    assert (frame["role"] == "heading").sum() == 5
+
+
+def test_running_heads_in_a_style_of_their_own_are_no_headings() -> None:
+    pages = Pages()
+    for name in ("SAFETY RULES", "TRANSPORT", "STORAGE ROOMS", "FIRST START", "DAILY WORK"):
+        pages.add(name, y0=0.15).body(n=6).next_page()
+    assert (pages.infer()["role"] == "heading").sum() == 0
+
+
+def test_fonts_with_a_hyphen_within_the_name_are_told_apart() -> None:
+    pages = Pages()
+    for title in ("Oil system", "Air system", "Cooling", "Drive belt"):
+        pages.y += 0.02
+        pages.add(title, font_name="Free-Sans").body(n=1)
+    for row in pages.rows:
+        row["font_name"] = row["font_name"].replace("Serif", "Free-Serif")
+    assert (pages.infer()["role"] == "heading").sum() == 4
+
+
+def test_a_first_page_full_of_short_lines_is_no_cover() -> None:
+    """Headings beside the first one stay: a page of lists is text."""
+    pages = Pages().heading("Supported machines", 20)
+    for number in range(16):
+        pages.add(f"Machine of the type number {number} with its pump and its valve", x0=0.16)
+    pages.heading("Strategy", 14).add("Each type is tested once.")
+    for number in range(1, 9):
+        pages.next_page().heading(f"Chapter about item {number}", 20).body(n=3)
+    assert roles(pages.infer())["Strategy"] == "heading"
+
+
+def test_bold_lines_behind_an_ornament_are_headings_unless_in_a_list() -> None:
+    """As Korean manuals have them; bold items one below the other stay a list."""
+    pages = Pages()
+    for title in ("■ 제품 개요", "■ 설치 방법", "■ 고장 진단"):
+        pages.heading(title, 10).body("본문 글자가 이어집니다.")
+    for item in ("● 밸브", "● 필터", "● 호스"):
+        pages.heading(item, 10)
+    found = roles(pages.body("본문 글자가 이어집니다.").infer())
+    assert [found[title] for title in ("■ 제품 개요", "■ 설치 방법", "■ 고장 진단")] == [
+        "heading"
+    ] * 3
+    assert found["● 밸브"] == found["● 필터"] == "list_item"

@@ -72,7 +72,7 @@ def _may_be_heading(item: Item, document: Document, settings: StructureSettings)
     if is_caption(title) or is_signal_word(title) or _ADDRESS.match(title):
         return False
     large = item.size >= settings.heading_large * document.body_size
-    if starts_with_bullet(title) and not (item.bold and large):
+    if starts_with_bullet(title) and not (item.bold and (large or not document.body_bold)):
         return False
     if not _LETTERS.search(title):
         return is_heading_label(title) and item.size > document.body_size * 1.3
@@ -148,6 +148,8 @@ def _bold_reason(
         return None
     if not _WORD.search(title):
         return None
+    if starts_with_bullet(title) and (following is None or starts_with_bullet(following.title)):
+        return None  # an item of a list
     if following is None or (not own_font and _is_term(item, following, edges)):
         return None
     if item.size < document.body_size * 0.97 and not own_font and not _stands_off(item, document):
@@ -166,7 +168,7 @@ def next_item(document: Document, at: int) -> Item | None:
 def _stands_off(item: Item, document: Document) -> bool:
     """Is there more room above the line than its own height?"""
     before = document.items[item.index - 1] if item.index else None
-    if before is None or before.page != item.page:
+    if before is None or before.page != item.page or before.y0 > item.y0:
         return True
     return (item.y0 - before.y1) * item.page_height > 0.9 * item.size
 
@@ -215,6 +217,10 @@ def mark_styled_lines(document: Document, settings: StructureSettings) -> None:
         titles = [item for item, fits in members if fits and not item.role]
         if len(titles) < settings.styled_min or len(titles) < 0.75 * len(members):
             continue
+        if 2 * sum(_has_longer_text(item, document) for item in titles) < len(titles):
+            continue
+        if 2 * sum(begins_page(item, document) for item in titles) > len(titles):
+            continue  # running heads
         for item in titles:
             item.decide("heading", "heading: line in a style that only titles have")
 
@@ -226,7 +232,7 @@ def _own_style(item: Item, document: Document) -> bool:
         return False
     ratio = item.size / document.body_size
     coloured = item.color not in (0, document.body_color) and not _is_grey(item.color)
-    shouted = is_capitals(item.title) and len(item.title) > 5
+    shouted = is_capitals(item.title) and len(item.title) > 5 and "_" not in item.title
     different = coloured or item.italic or shouted or document.has_own_font(item)
     return 0.95 <= ratio <= 1.08 and different
 
@@ -242,8 +248,9 @@ def _like_title(item: Item, at: int, document: Document, settings: StructureSett
     if len(title) > settings.heading_max_characters:
         return False
     if (
-        not title[:1].isupper()
-        or title[-1] in ".,;:!"
+        not title[:1].isalnum()
+        or title[:1].islower()
+        or title[-1:] in _SENTENCE_END + ":：!"
         or not _WORD.search(title)
         or is_caption(title)
     ):
@@ -251,9 +258,17 @@ def _like_title(item: Item, at: int, document: Document, settings: StructureSett
     if not _may_be_heading(item, document, settings) or not _stands_off(item, document):
         return False
     following = next_item(document, at)
-    return (
-        following is not None
-        and not _same_row(item, following)
-        and following.x0 > item.x0 - 0.02
-        and (following.lines > 1 or len(following.title) > len(title))
-    )
+    if following is None or _same_row(item, following):
+        return False
+    return following.x0 > item.x0 - 0.02 or _spans(following, item)
+
+
+def _has_longer_text(item: Item, document: Document) -> bool:
+    """Is what follows a paragraph, not one short line after another?"""
+    following = next_item(document, item.index)
+    return following is not None and (following.lines > 1 or len(following.title) > len(item.title))
+
+
+def _spans(wide: Item, narrow: Item) -> bool:
+    """Does the text below reach out on both sides, as below a centred title?"""
+    return wide.x0 < narrow.x0 and wide.x1 > narrow.x1

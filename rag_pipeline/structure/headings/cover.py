@@ -62,7 +62,7 @@ def _is_cover(page: list[Item]) -> bool:
     running = sum(
         len(item.title)
         for item in page
-        if item.role not in ("heading", "page_header", "page_footer") and item.lines > 2
+        if item.role not in ("heading", "page_header", "page_footer")
     )
     numbered = any(item.role == "heading" and item.numbering for item in page)
     entries = any(item.role == "contents_entry" for item in page)

@@ -15,6 +15,7 @@ def mark_sequences(document: Document, settings: StructureSettings) -> None:
     counts only if a deeper line (`3.1`) follows before the next single one.
     """
     last: dict[str, int] = {}
+    _mark_previews(document, settings)
     lines = [
         (item, _parts(item))
         for item in document.items
@@ -36,6 +37,20 @@ def mark_sequences(document: Document, settings: StructureSettings) -> None:
         for known in [key for key in last if key.startswith(".".join(parts) + ".")]:
             del last[known]
         last.pop(".".join(parts), None)
+
+
+def _mark_previews(document: Document, settings: StructureSettings) -> None:
+    """Numbered lines that come again as a heading are a list of what the chapter holds."""
+    latest = {
+        (item.numbering, item.title): item.index
+        for item in document.items
+        if item.role == "heading" and item.numbering is not None
+    }
+    for item in document.items:
+        if item.numbering is None or not _may_be(item, settings):
+            continue
+        if latest.get((item.numbering, item.title), -1) > item.index:
+            item.decide("contents_entry", "contents: comes again as a heading")
 
 
 def _may_be(item: Item, settings: StructureSettings) -> bool:

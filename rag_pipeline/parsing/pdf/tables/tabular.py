@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rag_pipeline.line_marks import starts_with_number
 from rag_pipeline.parsing.pdf.tables.cell_lines import CellLine
 from rag_pipeline.parsing.pdf.tables.cells import Rows, is_number
 
@@ -111,6 +112,10 @@ def _is_listing(columns: Rows, numbers: list[int], valued: Rows, reading: GridRe
     if _share(labels, lambda text: not any(map(str.isalnum, text))) > 0.4:
         return True
     if reading.has_leaders and _lead_to_pages(valued):
+        return True
+    above = "".join(cell for row in reading.cells[: reading.head] for cell in row)
+    steps = _share(labels or [""], starts_with_number) > 0.5
+    if width == 2 and steps and not reading.is_ruled and above[-1:] in ("", ":", "："):
         return True
     titled = reading.head and not any(
         is_number(row[-1]) or _NUMBERED.fullmatch(row[0]) for row in reading.cells[: reading.head]
