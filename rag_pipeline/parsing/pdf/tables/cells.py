@@ -22,8 +22,6 @@ _DASH = re.compile(r"[-\u2010-\u2015\u2212.*]{1,3}|n/?a|nil|nm", re.IGNORECASE)
 CURRENCY = frozenset("$€£¥₩(")
 Rows = list[list[str]]
 Spans = list[list[tuple[int, int]]]
-MIN_FILLED = 0.35
-"""Share of a grid's cells that hold text; the lines of a chart hold next to none."""
 
 
 @dataclass(slots=True)
@@ -125,18 +123,27 @@ def cell_text(words: list[PageWord]) -> str:
 
 
 def is_table(cells: Rows, spans: Spans) -> bool:
-    """Has it two rows and columns at least, and enough cells with text?"""
+    """Do texts stand beside each other in half of the rows, as in no drawing of boxes or bars?
+
+    Fewer are enough where every column has a title and every row a label, as in a schedule of
+    crosses.
+
+    >>> plain = [(1, 1), (1, 1), (1, 1)]
+    >>> is_table([["Task", "50 h", "250 h"], ["Oil", "x", ""], ["Filter", "", ""]], [plain] * 3)
+    True
+    >>> is_table([["Start", "Stop", ""], ["", "", ""], ["", "End", ""]], [plain] * 3)
+    False
+    """
     if len(cells) < 2 or len(cells[0]) < 2:
         return False
-    own = [
-        cell
-        for row, marks in zip(cells, spans, strict=True)
-        for cell, mark in zip(row, marks, strict=True)
-        if mark != (0, 0)
-    ]
-    filled = sum(bool(cell) for cell in own)
-    columns = sum(any(row[column] for row in cells) for column in range(len(cells[0])))
-    return filled >= max(3, MIN_FILLED * len(own)) and columns >= 2
+    beside = [0] * len(cells)
+    for at, (row, marks) in enumerate(zip(cells, spans, strict=True)):
+        for text, (_, height) in zip(row, marks, strict=True):
+            for reached in range(at, at + height if text else at):
+                beside[reached] += 1
+    if 2 * sum(count > 1 for count in beside) >= len(cells):
+        return True
+    return all(cells[0][1:]) and all(row[0] for row in cells[1:])
 
 
 def is_number(text: str) -> bool:
