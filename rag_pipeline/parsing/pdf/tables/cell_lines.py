@@ -19,7 +19,7 @@ from rag_pipeline.parsing.pdf.tables.text_rows import OVER_SPACE, Gap, TextRow
 WRAP_STEP = 1.6
 """Baseline distance of two lines of one cell, in sizes of their type, at most."""
 BESIDE = 0.75
-"""Distance of two baselines, in sizes, below which lines stand beside each other."""
+"""Distance of two baselines, in steps from line to line, below which lines stand side by side."""
 SAME_STEP = 1.12
 """Ratio of two line distances that count as equal."""
 
@@ -212,7 +212,7 @@ def would_fit(above: CellLine, below: CellLine, extents: list[Gap]) -> bool:
 
 def rows_by_place(lines: list[CellLine], extents: list[Gap]) -> list[LogicalRow]:
     """Rows by distances, empty cells, and room at line ends."""
-    rows = _visual_rows(lines)
+    rows = visual_rows(lines)
     steps = [below[0].baseline - above[-1].baseline for above, below in pairwise(rows)]
     apart = step_between_rows(rows)
     found = rows[:1]
@@ -228,15 +228,20 @@ def rows_by_place(lines: list[CellLine], extents: list[Gap]) -> list[LogicalRow]
     return found
 
 
-def _visual_rows(lines: list[CellLine]) -> list[LogicalRow]:
-    """Lines on one baseline, and those of other columns that reach into the height of these."""
-    found: list[LogicalRow] = []
-    for line in sorted(lines, key=lambda one: (one.row, one.first)):
-        last = found[-1][-1] if found else None
-        if last and (
-            line.row == last.row
-            or line.baseline - last.baseline < BESIDE * line.words[0].style.size
-        ):
+def visual_rows(lines: list[CellLine]) -> list[LogicalRow]:
+    """Lines on one baseline, and those of other columns that stand beside them, half a line off."""
+    in_order = sorted(lines, key=lambda one: (one.row, one.first))
+    last_of: dict[int, CellLine] = {}
+    steps = []
+    for line in in_order:
+        if before := last_of.get(line.first):
+            steps.append(line.baseline - before.baseline)
+        last_of[line.first] = line
+    size = max(line.words[0].style.size for line in lines)
+    beside = BESIDE * max(size, min(steps, default=size))
+    found = [in_order[:1]]
+    for before, line in pairwise(in_order):
+        if line.row == before.row or line.baseline - before.baseline < beside:
             found[-1].append(line)
         else:
             found.append([line])
@@ -246,7 +251,7 @@ def _visual_rows(lines: list[CellLine]) -> list[LogicalRow]:
 def step_between_rows(rows: list[LogicalRow]) -> float | None:
     """Distance from which lines belong to different rows, where two kinds of distance are told.
 
-    `rows`: the lines on each baseline, from top to bottom.
+    `rows`: lines beside each other, from top to bottom.
     """
     steps = [below[0].baseline - above[-1].baseline for above, below in pairwise(rows)]
     if len(steps) < 3:
@@ -261,11 +266,13 @@ def step_between_rows(rows: list[LogicalRow]) -> float | None:
             groups[-1].append(row)
     if len(groups) < 3:
         return None
-    whole = [len({line.first for row in group for line in row}) >= 0.6 * usual for group in groups]
+    columns = [{line.first for row in group for line in row} for group in groups]
+    others = [held for held in columns if held != {0}]  # the others are titles of groups
+    whole = sum(len(held) >= 0.6 * usual for held in others)
     inner = sum(len(group) - 1 for group in groups)
     # A row that is whole stands for itself; what goes on with another has empty cells.
     doubled = sum(max(0, sum(len(row) >= usual for row in group) - 1) for group in groups)
-    return apart if doubled < 0.2 * inner and sum(whole) > 0.7 * len(groups) else None
+    return apart if doubled < 0.2 * inner and whole > 0.7 * len(others) else None
 
 
 def _continues(
