@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 
-from rag_pipeline.parsing.pdf.layout.geometry import Box, PageWord
+from rag_pipeline.parsing.pdf.layout.geometry import Box, PageWord, bounding_box
 from rag_pipeline.parsing.pdf.layout.lines import line_text
 
 CHUNK_GAP = 0.75
@@ -69,6 +69,28 @@ def word_rows(words: list[PageWord]) -> list[list[PageWord]]:
     for row in rows:
         row.sort(key=_BY_LEFT_EDGE)
     return rows
+
+
+def upright_words(turned: list[PageWord]) -> list[tuple[PageWord, list[PageWord]]]:
+    """For each line of turned text an upright word in its place, and the line's own words."""
+    lines: list[list[PageWord]] = []
+    for word in turned:
+        last = lines[-1][-1] if lines else None
+        if last and abs(word.x0 - last.x0) < 1 and _gap_down(last, word) < word.style.size:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    found = []
+    for line in lines:
+        x0, y0, x1, y1 = bounding_box([(word.x0, word.y0, word.x1, word.y1) for word in line])
+        text = " ".join(word.text for word in line)
+        upright = replace(line[0], x0=x0, y0=y0, x1=x1, y1=y1, baseline=y1, text=text)
+        found.append((upright, line))
+    return found
+
+
+def _gap_down(a: PageWord, b: PageWord) -> float:
+    return max(a.y0, b.y0) - min(a.y1, b.y1)
 
 
 def chunks_of(row: list[PageWord]) -> list[list[PageWord]]:

@@ -41,20 +41,21 @@ def split_rows(
     texts: Rows = []
     marks: Spans = []
     reaching: dict[int, tuple[int, int]] = {}
-    """By column: the cell, as row and column of the result, that reaches down to the next row."""
+    """By column: the cell that stands in it, as row and column of the result."""
     for row, spans_of_row in enumerate(spans):
         own = [column for column, (_, height) in enumerate(spans_of_row) if height == 1]
         words = {column: held.get((row, column), []) for column in own}
         lines = _lines_of(own, spans_of_row, words)
-        groups = _titles_apart(lines, own, spans_of_row, grid) or _rows_in(lines, extents)
         first = len(texts)
         texts.append(list(cells[row]))
         marks.append(list(spans_of_row))
         for column, (width, height) in enumerate(spans_of_row):
-            if height > 1:
+            if height:
                 reaching |= dict.fromkeys(range(column, column + width), (first, column))
-            elif height == 1:
-                reaching = {at: cell for at, cell in reaching.items() if at != column}
+        groups = _rows_in(lines, extents)
+        if titles := _titles_apart(lines, spans_of_row, grid):
+            # The other cells of the row stand beside both rows of titles.
+            groups, own = titles, [at for at in own if any(line.first == at for line in titles[1])]
         if len(groups) > 1:
             _write_rows(groups, texts, marks, own, reaching)
     return texts, marks
@@ -69,16 +70,18 @@ def _write_rows(
 ) -> None:
     """Write the groups in the place of the last row; what reaches through it spans them all."""
     first = len(texts) - 1
-    spans_of_row, columns = marks[first], len(texts[first])
-    for row, column in {reaching[at] for at in range(columns) if at in reaching and at not in own}:
-        width, height = marks[row][column]
-        marks[row][column] = (width, height + len(groups) - 1)
+    widths = [width for width, _ in marks[first]]
+    columns = len(widths)
+    for row, column in set(reaching.values()):
+        if row < first or column not in own:
+            width, height = marks[row][column]
+            marks[row][column] = (width, height + len(groups) - 1)
     for number, group in enumerate(groups):
         if number:
             texts.append([""] * columns)
             marks.append([(0, 0)] * columns)
         for column in own:
-            width = spans_of_row[column][0]
+            width = widths[column]
             inside = [line for line in group if column <= line.first < column + width]
             texts[first + number][column] = ""
             for at in range(column, column + width):
@@ -186,34 +189,25 @@ def _column(x: float, grid: Grid) -> int:
 
 
 def _titles_apart(
-    lines: list[CellLine], own: list[int], spans: list[tuple[int, int]], grid: Grid
+    lines: list[CellLine], spans: list[tuple[int, int]], grid: Grid
 ) -> list[LogicalRow]:
     """A row of titles over groups of columns, and the row of the columns' own titles below.
 
     Cells are merged where no line is drawn between the titles of their columns.
     """
+    above: LogicalRow = []
     below: LogicalRow = []
-    for column in own:
-        width = spans[column][0]
+    for column in sorted({line.first for line in lines}):
+        wanted = [(at, at) for at in range(column, column + spans[column][0])]
         cell = [line for line in lines if line.first == column]
-        if width < 2 or len(cell) < 2:
-            continue
+        chunks = chunks_of(cell[-1].words)
         places = [
-            (_column(chunk[0].x0 + 1, grid), _column(chunk[-1].x1 - 1, grid))
-            for chunk in chunks_of(cell[-1].words)
+            (_column(chunk[0].x0 + 1, grid), _column(chunk[-1].x1 - 1, grid)) for chunk in chunks
         ]
-        if places == [(at, at) for at in range(column, column + width)]:
+        if len(wanted) > 1 and len(cell) > 1 and places == wanted:
+            above += cell[:-1]
             below += [
                 CellLine(cell[-1].row, at, at, chunk)
-                for (at, _), chunk in zip(places, chunks_of(cell[-1].words), strict=True)
+                for (at, _), chunk in zip(places, chunks, strict=True)
             ]
-    if not below:
-        return []
-    parted = {line.row for line in below}
-    taken = {line.first for line in below}
-    above = [
-        line
-        for line in lines
-        if line.row not in parted or not taken.intersection(range(line.first, line.last + 1))
-    ]
-    return [above, below]
+    return [above, below] if below else []
