@@ -67,7 +67,7 @@ def drawn_tables(content: PageContent) -> list[Table]:
         _keep(_grid_or_band(whole, words, drawn), tables, taken)
     bands = [
         part
-        for band in ruled_bands(rules, content.height)
+        for band in ruled_bands(rules)
         for part in _tabular_parts(band, words_of_page, taken)
     ]
     for band in [*bands, *filled_areas(content.fills)]:
