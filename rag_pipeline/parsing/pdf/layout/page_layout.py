@@ -40,7 +40,8 @@ def page_blocks(content: PageContent) -> list[PageBlock]:
         for block in blocks_of(column_lines(column))
     ]
     blocks = _with_figures(blocks, content)
-    return blocks + _turned_blocks(content)
+    in_tables = {id(word) for table in tables for word in table.words}
+    return blocks + _turned_blocks([w for w in content.turned_words if id(w) not in in_tables])
 
 
 def _columns(content: PageContent, tables: list[Table]) -> list[list[Line]]:
@@ -107,10 +108,10 @@ def _place_of(box: Box, blocks: list[PageBlock]) -> int:
     return len(blocks)
 
 
-def _turned_blocks(content: PageContent) -> list[PageBlock]:
+def _turned_blocks(words: list[PageWord]) -> list[PageBlock]:
     """Text in another direction: neighbours in the stream make a block each."""
     groups: list[list[PageWord]] = []
-    for word in content.turned_words:
+    for word in words:
         if groups and _is_near(groups[-1][-1], word):
             groups[-1].append(word)
         else:

@@ -105,9 +105,8 @@ def table_of(rows: list[TextRow], drawn: Drawn, *, is_ruled: bool = False) -> Ta
     columns = len(gutters) + 1
     lines = cell_lines(rows, header, gutters)
     extents = _extents(lines, columns)
-    widths = [high for _, high in extents]
     titles = title_lines(rows[:header], gutters, extents)
-    body, by_rows = logical_rows(lines, rows, widths)
+    body, by_rows = logical_rows(lines, extents)
     plain = 0 if header else content_header(body, columns)
     if plain > 1:
         titles, body = [line for row in body[:plain] for line in row], body[plain:]

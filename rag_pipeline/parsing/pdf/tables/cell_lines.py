@@ -18,6 +18,8 @@ from rag_pipeline.parsing.pdf.tables.text_rows import OVER_SPACE, Gap, TextRow
 
 WRAP_STEP = 1.6
 """Baseline distance of two lines of one cell, in sizes of their type, at most."""
+BESIDE = 0.75
+"""Distance of two baselines, in steps from line to line, below which lines stand side by side."""
 SAME_STEP = 1.12
 """Ratio of two line distances that count as equal."""
 
@@ -128,26 +130,24 @@ def _single_titles(
     return found
 
 
-def logical_rows(
-    lines: list[CellLine], rows: list[TextRow], widths: list[float]
-) -> tuple[list[LogicalRow], bool]:
+def logical_rows(lines: list[CellLine], extents: list[Gap]) -> tuple[list[LogicalRow], bool]:
     """Group the lines of cells into rows of the table; were they drawn row by row?
 
-    `widths`: right edge of each column.
+    `extents`: left and right edge of each column's text.
     """
     if not lines:
         return [], False
-    found = _by_drawing(lines, widths)
-    return (_by_place(lines, rows, widths), False) if found is None else (found, True)
+    found = _by_drawing(lines, extents)
+    return (rows_by_place(lines, extents), False) if found is None else (found, True)
 
 
-def _by_drawing(lines: list[CellLine], widths: list[float]) -> list[LogicalRow] | None:
+def _by_drawing(lines: list[CellLine], extents: list[Gap]) -> list[LogicalRow] | None:
     """Rows by the order in which lines were drawn; None where it is no table's."""
     drawn = sorted(lines, key=lambda one: one.words[0].position)
     found = [drawn[:1]]
     for at, line in enumerate(drawn[1:], start=1):
         before, after = drawn[at - 1], drawn[at + 1] if at + 1 < len(drawn) else None
-        wrapped = _is_wrapped(before, line, widths) and not _begins_row(before, line, after)
+        wrapped = _is_wrapped(before, line, extents) and not _begins_row(before, line, after)
         if wrapped or line.first > before.last:
             found[-1].append(line)
         else:
@@ -159,7 +159,18 @@ def _by_drawing(lines: list[CellLine], widths: list[float]) -> list[LogicalRow] 
             joined[-1] += row
         else:
             joined.append(row)
-    return joined if 2 * len(joined) > len(found) else None
+    by_columns = 2 * len(joined) <= len(found) or any(map(_stacks_numbers, joined))
+    return None if by_columns else joined
+
+
+def _stacks_numbers(row: LogicalRow) -> bool:
+    """Do numbers stand below each other in one cell? Each of them is a row's."""
+    held: dict[int, LogicalRow] = {}
+    for line in row:
+        held.setdefault(line.first, []).append(line)
+    return any(
+        len(lines) > 1 and all(is_number(line.text) for line in lines) for lines in held.values()
+    )
 
 
 def _begins_row(before: CellLine, line: CellLine, after: CellLine | None) -> bool:
@@ -169,7 +180,7 @@ def _begins_row(before: CellLine, line: CellLine, after: CellLine | None) -> boo
     return abs(after.baseline - line.baseline) < 2 < abs(after.baseline - before.baseline)
 
 
-def _is_wrapped(above: CellLine, below: CellLine, widths: list[float]) -> bool:
+def _is_wrapped(above: CellLine, below: CellLine, extents: list[Gap]) -> bool:
     """Is a line the next one of the same cell: right below, and would not have fitted before?"""
     size = below.words[0].style.size
     step = below.baseline - above.baseline
@@ -179,64 +190,93 @@ def _is_wrapped(above: CellLine, below: CellLine, widths: list[float]) -> bool:
         return False
     if is_number(above.text) and is_number(below.text):
         return False
-    return not _would_fit(above, below, widths)
+    return not would_fit(above, below, extents)
 
 
-def _would_fit(above: CellLine, below: CellLine, widths: list[float]) -> bool:
+def would_fit(above: CellLine, below: CellLine, extents: list[Gap]) -> bool:
     """Would the first word of a line have had room at the end of the line above?"""
     word = below.words[0]
     size = word.style.size
     breaks_anywhere = "\u2e80" < word.text[:1] < "\uac00" and above.text[-1:] > "\u2e80"
     width = size if breaks_anywhere else word.x1 - word.x0
-    return above.right + 0.25 * size + width < widths[below.last] + 0.1 * size
+    left, right = extents[below.first][0], extents[below.last][1]
+    shift = above.words[0].x0 - word.x0
+    room = right - above.right
+    if abs(shift) > 1:  # the lines are not flush at the left: centred or flush at the right
+        if abs(above.right - below.right) < 1:
+            room = above.words[0].x0 - left
+        elif abs(shift + above.right - below.right) < 2:
+            room += above.words[0].x0 - left
+    return 0.25 * size + width < room + 0.1 * size
 
 
-def _by_place(lines: list[CellLine], rows: list[TextRow], widths: list[float]) -> list[LogicalRow]:
+def rows_by_place(lines: list[CellLine], extents: list[Gap]) -> list[LogicalRow]:
     """Rows by distances, empty cells, and room at line ends."""
-    by_row: dict[int, LogicalRow] = {}
-    for line in lines:
-        by_row.setdefault(line.row, []).append(line)
-    numbers = sorted(by_row)
-    steps = [rows[b].baseline - rows[a].baseline for a, b in pairwise(numbers)]
-    apart = _steps_between_rows(steps, [by_row[number] for number in numbers])
-    found: list[LogicalRow] = []
-    for at, number in enumerate(numbers):
-        current = by_row[number]
-        if not at:
-            found.append(current)
-        elif apart is not None:
-            if steps[at - 1] >= apart:
-                found.append(list(current))
-            else:
-                found[-1] += current
-        elif _continues(found[-1], current, steps[at - 1], min(steps), widths):
-            found[-1] = [*found[-1], *current]
+    rows = visual_rows(lines)
+    steps = [below[0].baseline - above[-1].baseline for above, below in pairwise(rows)]
+    apart = step_between_rows(rows)
+    found = rows[:1]
+    for row, step in zip(rows[1:], steps, strict=True):
+        if apart is not None:
+            goes_on = step < apart
         else:
-            found.append(current)
+            goes_on = _continues(found[-1], row, step, min(steps), extents)
+        if goes_on:
+            found[-1] = [*found[-1], *row]
+        else:
+            found.append(row)
     return found
 
 
-def _steps_between_rows(steps: list[float], rows: list[LogicalRow]) -> float | None:
-    """Distance from which lines belong to different rows, where two kinds of distance are told."""
+def visual_rows(lines: list[CellLine]) -> list[LogicalRow]:
+    """Lines on one baseline, and those of other columns that stand beside them, half a line off."""
+    in_order = sorted(lines, key=lambda one: (one.row, one.first))
+    last_of: dict[int, CellLine] = {}
+    steps = []
+    for line in in_order:
+        if before := last_of.get(line.first):
+            steps.append(line.baseline - before.baseline)
+        last_of[line.first] = line
+    size = max(line.words[0].style.size for line in lines)
+    beside = BESIDE * max(size, min(steps, default=size))
+    found = [in_order[:1]]
+    for before, line in pairwise(in_order):
+        if line.row == before.row or line.baseline - before.baseline < beside:
+            found[-1].append(line)
+        else:
+            found.append([line])
+    return found
+
+
+def step_between_rows(rows: list[LogicalRow]) -> float | None:
+    """Distance from which lines belong to different rows, where two kinds of distance are told.
+
+    `rows`: lines beside each other, from top to bottom.
+    """
+    steps = [below[0].baseline - above[-1].baseline for above, below in pairwise(rows)]
     if len(steps) < 3:
         return None
-    small = min(steps)
-    usual = max(map(len, rows))
-    inner = [
-        len(row) for step, row in zip(steps, rows[1:], strict=True) if step <= SAME_STEP * small
-    ]
-    outer = [
-        len(row) for step, row in zip(steps, rows[1:], strict=True) if step > SAME_STEP * small
-    ]
-    if len(outer) < 2:
+    apart = SAME_STEP * min(steps)
+    usual = max(len({line.first for line in row}) for row in rows)
+    groups = [rows[:1]]
+    for row, step in zip(rows[1:], steps, strict=True):
+        if step > apart:
+            groups.append([row])
+        else:
+            groups[-1].append(row)
+    if len(groups) < 3:
         return None
-    partial = sum(count < usual for count in inner) / len(inner)
-    whole = sum(count >= 0.6 * usual for count in outer) / len(outer)
-    return SAME_STEP * small if partial > 0.8 and whole > 0.7 else None
+    columns = [{line.first for row in group for line in row} for group in groups]
+    others = [held for held in columns if held != {0}]  # the others are titles of groups
+    whole = sum(len(held) >= 0.6 * usual for held in others)
+    inner = sum(len(group) - 1 for group in groups)
+    # A row that is whole stands for itself; what goes on with another has empty cells.
+    doubled = sum(max(0, sum(len(row) >= usual for row in group) - 1) for group in groups)
+    return apart if doubled < 0.2 * inner and whole > 0.7 * len(others) else None
 
 
 def _continues(
-    above: LogicalRow, row: LogicalRow, step: float, smallest: float, widths: list[float]
+    above: LogicalRow, row: LogicalRow, step: float, smallest: float, extents: list[Gap]
 ) -> bool:
     if step > SAME_STEP * smallest:
         return False
@@ -245,8 +285,11 @@ def _continues(
         return False
     if len(row) == 1 and len(above) == 1:
         return False
-    if any(is_number(line.text) or is_number(by_column[line.first].text) for line in row):
-        return False
     if len(row) >= len(above) and row[0].first == 0:
         return False
-    return not any(_would_fit(by_column[line.first], line, widths) for line in row)
+    pairs = [(by_column[line.first], line) for line in row]
+    if any(is_number(line.text) or is_number(before.text) for before, line in pairs):
+        return False
+    if any(before.words[-1].style.bold != line.words[0].style.bold for before, line in pairs):
+        return False
+    return not any(would_fit(before, line, extents) for before, line in pairs)

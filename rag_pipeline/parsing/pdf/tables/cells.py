@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 
-from rag_pipeline.parsing.pdf.layout.geometry import Box, PageWord
+from rag_pipeline.parsing.pdf.layout.geometry import Box, PageWord, bounding_box
 from rag_pipeline.parsing.pdf.layout.lines import line_text
 
 CHUNK_GAP = 0.75
@@ -22,8 +22,6 @@ _DASH = re.compile(r"[-\u2010-\u2015\u2212.*]{1,3}|n/?a|nil|nm", re.IGNORECASE)
 CURRENCY = frozenset("$€£¥₩(")
 Rows = list[list[str]]
 Spans = list[list[tuple[int, int]]]
-MIN_FILLED = 0.35
-"""Share of a grid's cells that hold text; the lines of a chart hold next to none."""
 
 
 @dataclass(slots=True)
@@ -71,6 +69,28 @@ def word_rows(words: list[PageWord]) -> list[list[PageWord]]:
     for row in rows:
         row.sort(key=_BY_LEFT_EDGE)
     return rows
+
+
+def upright_words(turned: list[PageWord]) -> list[tuple[PageWord, list[PageWord]]]:
+    """For each line of turned text an upright word in its place, and the line's own words."""
+    lines: list[list[PageWord]] = []
+    for word in turned:
+        last = lines[-1][-1] if lines else None
+        if last and abs(word.x0 - last.x0) < 1 and _gap_down(last, word) < word.style.size:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    found = []
+    for line in lines:
+        x0, y0, x1, y1 = bounding_box([(word.x0, word.y0, word.x1, word.y1) for word in line])
+        text = " ".join(word.text for word in line)
+        upright = replace(line[0], x0=x0, y0=y0, x1=x1, y1=y1, baseline=y1, text=text)
+        found.append((upright, line))
+    return found
+
+
+def _gap_down(a: PageWord, b: PageWord) -> float:
+    return max(a.y0, b.y0) - min(a.y1, b.y1)
 
 
 def chunks_of(row: list[PageWord]) -> list[list[PageWord]]:
@@ -125,18 +145,27 @@ def cell_text(words: list[PageWord]) -> str:
 
 
 def is_table(cells: Rows, spans: Spans) -> bool:
-    """Has it two rows and columns at least, and enough cells with text?"""
+    """Do texts stand beside each other in half of the rows, as in no drawing of boxes or bars?
+
+    Fewer are enough where every column has a title and every row a label, as in a schedule of
+    crosses.
+
+    >>> plain = [(1, 1), (1, 1), (1, 1)]
+    >>> is_table([["Task", "50 h", "250 h"], ["Oil", "x", ""], ["Filter", "", ""]], [plain] * 3)
+    True
+    >>> is_table([["Start", "Stop", ""], ["", "", ""], ["", "End", ""]], [plain] * 3)
+    False
+    """
     if len(cells) < 2 or len(cells[0]) < 2:
         return False
-    own = [
-        cell
-        for row, marks in zip(cells, spans, strict=True)
-        for cell, mark in zip(row, marks, strict=True)
-        if mark != (0, 0)
-    ]
-    filled = sum(bool(cell) for cell in own)
-    columns = sum(any(row[column] for row in cells) for column in range(len(cells[0])))
-    return filled >= max(3, MIN_FILLED * len(own)) and columns >= 2
+    beside = [0] * len(cells)
+    for at, (row, marks) in enumerate(zip(cells, spans, strict=True)):
+        for text, (_, height) in zip(row, marks, strict=True):
+            for reached in range(at, at + height if text else at):
+                beside[reached] += 1
+    if 2 * sum(count > 1 for count in beside) >= len(cells):
+        return True
+    return all(cells[0][1:]) and all(row[0] for row in cells[1:])
 
 
 def is_number(text: str) -> bool:

@@ -14,7 +14,7 @@ from rag_pipeline.parsing.pdf.layout.geometry import (
 )
 from rag_pipeline.parsing.pdf.layout.lines import line_text
 from rag_pipeline.parsing.pdf.tables.aligned import Drawn, table_of
-from rag_pipeline.parsing.pdf.tables.cells import Table, WordsByHeight
+from rag_pipeline.parsing.pdf.tables.cells import Table, WordsByHeight, upright_words
 from rag_pipeline.parsing.pdf.tables.grids import (
     Grid,
     filled_areas,
@@ -57,7 +57,8 @@ def drawn_tables(content: PageContent) -> list[Table]:
     rulings = _without_underlines(content)
     rules = joined_rules(rulings)
     drawn = Drawn(rules, content.fills)
-    words_of_page = WordsByHeight(content.words)
+    turned = upright_words(content.turned_words)
+    words_of_page = WordsByHeight([*content.words, *(upright for upright, _ in turned)])
     for grid in grids_of([*rulings, *sides_of_cells(content.fills)]):
         words = words_of_page.inside(grid.box, taken)
         whole = with_header(grid, words, words_of_page, taken)
@@ -66,7 +67,7 @@ def drawn_tables(content: PageContent) -> list[Table]:
         _keep(_grid_or_band(whole, words, drawn), tables, taken)
     bands = [
         part
-        for band in ruled_bands(rules, content.height)
+        for band in ruled_bands(rules)
         for part in _tabular_parts(band, words_of_page, taken)
     ]
     for band in [*bands, *filled_areas(content.fills)]:
@@ -74,6 +75,9 @@ def drawn_tables(content: PageContent) -> list[Table]:
             text_rows(words_of_page.inside(band, taken)), band, words_of_page, taken
         )
         _keep(table_of(rows, drawn, is_ruled=True) if rows else None, tables, taken)
+    lines = {id(upright): line for upright, line in turned}
+    for table in tables:
+        table.words = [one for word in table.words for one in lines.get(id(word), [word])]
     return tables
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import pairwise
-from operator import attrgetter
 
 from rag_pipeline.parsing.pdf.layout.geometry import PageWord
-from rag_pipeline.parsing.pdf.layout.lines import line_text
 from rag_pipeline.parsing.pdf.tables.cells import (
     Rows,
     Spans,
@@ -22,10 +20,9 @@ from rag_pipeline.parsing.pdf.tables.cells import (
 )
 from rag_pipeline.parsing.pdf.tables.grids import Grid
 from rag_pipeline.parsing.pdf.tables.gutters import gutters_of
+from rag_pipeline.parsing.pdf.tables.ruled_rows import split_rows
 from rag_pipeline.parsing.pdf.tables.text_rows import text_rows
 
-SAME_LINE = 0.45
-"""Sizes of type by which baselines of one line differ at most."""
 HEADER_REACH = 2.0
 """Ems above the uppermost line of a grid in which the row of its titles stands."""
 
@@ -42,7 +39,7 @@ def grid_table(grid: Grid, words: list[PageWord]) -> Table | None:
         held.setdefault(owner[row, column], []).append(word)
     _part_open_cells(grid, owner, held)
     cells, spans = _cells_of(owner, held, rows, columns)
-    cells, spans = split_rows(cells, spans, held, rows, columns)
+    cells, spans = split_rows(grid, cells, spans, held)
     cells, spans = _without_empty(cells, spans)
     if not is_table(cells, spans):
         return None
@@ -171,6 +168,8 @@ def _part_open_cells(
         for chunk in (piece for row in word_rows(words) for piece in _pieces_of(row)):
             low = _index(chunk[0].x0 + 1, grid.xs)
             high = _index(max(word.x1 for word in chunk) - 1, grid.xs)
+            if len(chunk) == 1 and is_number(chunk[0].text):
+                low = high = _index((chunk[0].x0 + chunk[0].x1) / 2, grid.xs)
             if low != high:
                 break
             parts.setdefault((first[0], low), []).extend(chunk)
@@ -197,61 +196,6 @@ def _cells_of(
             spans[row][column] = (width, height)
             cells[row][column] = cell_text(held.get((row, column), []))
     return cells, spans
-
-
-def split_rows(
-    cells: Rows,
-    spans: Spans,
-    held: dict[tuple[int, int], list[PageWord]],
-    rows: int,
-    columns: int,
-) -> tuple[Rows, Spans]:
-    """Split ruled rows that hold several rows of text without lines between them.
-
-    See `_lines_of_rows`.
-    """
-    new_cells: Rows = []
-    new_spans: Spans = []
-    for row in range(rows):
-        parts = [word_rows(held.get((row, column), [])) for column in range(columns)]
-        plain = all(span == (1, 1) for span in spans[row])
-        if plain and (lines := _lines_of_rows(parts)):
-            for baseline in lines:
-                new_cells.append(["".join(_line_at(part, baseline)) for part in parts])
-                new_spans.append([(1, 1)] * columns)
-        else:
-            new_cells.append(cells[row])
-            new_spans.append(spans[row])
-    return new_cells, new_spans
-
-
-def _lines_of_rows(parts: list[list[list[PageWord]]]) -> list[float]:
-    """Baselines of the rows that a ruled row holds; none where its lines are one row.
-
-    At least two cells have a text on nearly every baseline. A column of numbers is enough of a
-    sign; without one, all cells have the same lines.
-    """
-    lines: list[float] = []
-    for word in sorted((row[0] for part in parts for row in part), key=attrgetter("baseline")):
-        if not lines or word.baseline - lines[-1] > SAME_LINE * word.style.size:
-            lines.append(word.baseline)
-    full = [part for part in parts if len(part) >= 0.8 * len(lines)]
-    if len(lines) < 3 or len(full) < 2:
-        return []
-    numeric = any(
-        2 * len(part) > len(lines) and all(is_number(line_text(row)) for row in part)
-        for part in parts
-    )
-    same = all(len(part) == len(lines) for part in parts)
-    return lines if numeric or same else []
-
-
-def _line_at(part: list[list[PageWord]], baseline: float) -> list[str]:
-    return [
-        line_text(row)
-        for row in part
-        if 0 <= row[0].baseline - baseline <= SAME_LINE * row[0].style.size
-    ]
 
 
 def _without_empty(cells: Rows, spans: Spans) -> tuple[Rows, Spans]:

@@ -32,6 +32,7 @@ _NUMBERED = re.compile(r"\(?[\dA-Z]{1,3}(?:[.\-]\d+)*[a-z]?[.)]*|\W")
 _PAGES = re.compile(r"\d{1,4}(?:\s?[,\u2013-]\s?\d{1,4})*")
 _PAGE_NAME = re.compile(r"\W*(?:[A-Z\d]{1,2}[-–.])?(?:\d{1,4}|[ivxlc]{1,6})\W*", re.IGNORECASE)
 _PAGE = re.compile(r"\W*(\d{1,4})\W*")
+_SCALE = re.compile(r"\W?(-?\d+(?:\.\d+)?)\s?\W?")
 _CODE = re.compile(r"[;{}]|==|//|/\*|\w\(|#\w+ ")
 
 
@@ -68,7 +69,7 @@ def is_tabular(reading: GridReading) -> bool:
     width = len(valued[0])
     columns = [[row[at] for row in valued if row[at]] for at in range(width)]
     numbers = [at for at in range(1, width) if _is_number_column(columns[at], len(valued))]
-    if _is_listing(columns, numbers, valued, reading):
+    if _is_listing(columns, numbers, valued, reading) or _is_chart(body):
         return False
     filled = sum(bool(cell) for row in valued for cell in row)
     if filled < (0.35 if reading.has_header else FILLED) * width * len(valued):
@@ -133,6 +134,29 @@ def _is_listing(columns: Rows, numbers: list[int], valued: Rows, reading: GridRe
     if width == 2 and _share(columns[1] or [" "], lambda text: text[:1] == "(") > 0.5:
         return True
     return width == 2 and _share(labels or ["1."], lambda text: not _is_label(text)) > 0.5
+
+
+def _is_chart(body: Rows) -> bool:
+    """Do the numbers of a scale stand in even steps at one side, beside little else?"""
+    filled = sum(bool(cell) for row in body for cell in row)
+    if filled > FILLED * len(body) * len(body[0]):
+        return False
+    return any(_is_scale([row[side] for row in body if row[side]]) for side in (0, -1))
+
+
+def _is_scale(texts: list[str]) -> bool:
+    """Do four numbers or more fall or rise by the same step?
+
+    >>> _is_scale(["1,500", "1,000", "500", "0"]), _is_scale(["1", "2", "5", "9"])
+    (True, False)
+    """
+    numbers = [_SCALE.fullmatch(text.replace(",", "")) for text in texts]
+    values = [float(match[1]) for match in numbers if match]
+    if len(values) < MIN_PAIRS or len(values) < MOST * len(texts):
+        return False
+    steps = [below - above for above, below in pairwise(values)]
+    even = sum(abs(step - steps[0]) < 1e-6 * max(map(abs, values)) for step in steps)
+    return steps[0] != 0 and even > NUMERIC * len(steps)
 
 
 def _is_label(text: str) -> bool:
