@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_pipeline.analysis import analyze, query_weights
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
+from rag_pipeline.embedding import Embedder
 from rag_pipeline.search.legs.bm25_postings import K1, B, inverse_frequency
 from rag_pipeline.search.ranking.fusion import fuse
 from rag_pipeline.search.scores import LegHit
@@ -28,7 +28,7 @@ class KeptVectors:
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"{embedder.model}-{EMBEDDING_VERSION}.sqlite".replace("/", "_")
+        name = f"{embedder.model}-{embedder.version}.sqlite".replace("/", "_")
         self.embedder = embedder
         self._file = sqlite3.connect(folder / name, timeout=60)
         self._file.execute("CREATE TABLE IF NOT EXISTS v (k TEXT PRIMARY KEY, v BLOB)")

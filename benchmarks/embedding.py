@@ -1,9 +1,11 @@
 """How fast the local model turns passages into vectors, and what a service costs on this side.
 
-`python -m benchmarks.embedding [--quick] [--json]` prints passages per second and CPU milliseconds
-per passage by texts per call and threads, the ratio to onnxruntime alone on the same graph and the
-same tokens (padded batches, its own threads), and the cold start of one query in a new process;
-then the CPU milliseconds a chunk of planner, checks and cache, with a service that answers at once.
+`python -m benchmarks.embedding [--quick] [--json] [--only PART]` prints three parts. `graphs`: the
+int8 graph beside the float32 one, by CPU time, and the cosines of their vectors. `speed`: passages
+per second and CPU milliseconds per passage by texts per call and threads, with the graph that this
+machine chose, beside onnxruntime alone on the float32 graph and the same tokens (padded batches,
+its own threads), and the cold start of one query in a new process. `service`: CPU milliseconds a
+chunk of planner, checks and cache, with a service that answers at once.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import embedding_service
+from benchmarks import embedding_graphs, embedding_service
 from benchmarks.common import arguments, machine, print_report
 from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.embedding.local.model_files import (
@@ -90,13 +92,13 @@ def measure(
 
 
 def plain_onnxruntime(cache_dir: Path, threads: int) -> Callable[[list[list[int]], int], None]:
-    """Return a function that runs padded batches in order, and nothing else."""
+    """Return a function that runs padded batches on the float32 graph, and nothing else."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     session = onnxruntime.InferenceSession(
-        str(model_files(cache_dir).graph), options, providers=["CPUExecutionProvider"]
+        str(model_files(cache_dir).graph("float32")), options, providers=["CPUExecutionProvider"]
     )
 
     def run(inputs: list[list[int]], batch_size: int) -> None:
@@ -162,20 +164,36 @@ def run(*, quick: bool, cache_dir: Path) -> tuple[list[list[Any]], dict[str, flo
 
 
 def main() -> None:
-    """Print the measurements as a table, or as JSON."""
-    options = arguments((__doc__ or "").splitlines()[0])
-    service_row, service = embedding_service.measure(2_000 if options.quick else 10_000)
-    with tempfile.TemporaryDirectory() as cache_dir:
-        rows, figures = run(quick=options.quick, cache_dir=Path(cache_dir))
-    figures |= service
-    title = f"Local embedding, passages of {figures['tokens_per_passage']} tokens"
-    print_report(title, COLUMNS, rows, {**figures, **_by_name(rows)}, options.json)
-    if not options.json:
-        print(f"\nCold start of one query: {figures['cold_start_seconds']:.2f} s\n")
-        print_report(
-            "A service that answers at once", embedding_service.COLUMNS, [service_row], {}, False
-        )
-        print(f"\nMemory grows by {figures['memory_growth_mb']:.0f} MB over the chunks")
+    """Print the measurements as tables, or as JSON."""
+    options = arguments((__doc__ or "").splitlines()[0], parts=("graphs", "speed", "service"))
+    parts = [options.only] if options.only else ["graphs", "speed", "service"]
+    tables: list[tuple[str, list[str], list[list[Any]]]] = []
+    figures: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        cache_dir = Path(folder)
+        if "graphs" in parts:
+            rows, found = embedding_graphs.measure(quick=options.quick, cache_dir=cache_dir)
+            tables.append(("The int8 graph beside the float32 one", embedding_graphs.COLUMNS, rows))
+            figures |= found
+        if "speed" in parts:
+            rows, found = run(quick=options.quick, cache_dir=cache_dir)
+            title = f"Local embedding, passages of {found['tokens_per_passage']} tokens"
+            tables.append((title, COLUMNS, rows))
+            figures |= {**found, **_by_name(rows)}
+    if "service" in parts:
+        row, found = embedding_service.measure(2_000 if options.quick else 10_000)
+        tables.append(("A service that answers at once", embedding_service.COLUMNS, [row]))
+        figures |= found
+    if options.json:
+        print_report("Embedding", [], [], figures, as_json=True)
+        return
+    for title, columns, rows in tables:
+        print_report(title, columns, rows, {}, as_json=False)
+        print()
+    if "cold_start_seconds" in figures:
+        print(f"Cold start of one query: {figures['cold_start_seconds']:.2f} s")
+    if "memory_growth_mb" in figures:
+        print(f"Memory grows by {figures['memory_growth_mb']:.0f} MB over the service's chunks")
 
 
 def _by_name(rows: list[list[Any]]) -> dict[str, float]:

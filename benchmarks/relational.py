@@ -203,7 +203,7 @@ def retrieval(
     hybrid: bool,
 ) -> list[list[Any]]:
     """Index the data in every way and ask every question; return the table's rows."""
-    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    embedder = create_embedder(settings.embedding, settings.models_path)
     words = WordsOnly(embedder)
     rows: list[list[Any]] = []
 
@@ -355,7 +355,7 @@ def _cells(rows: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
 
 def large(settings: Settings, lines: int) -> dict[str, Any]:
     """Index generated order lines, with a stub in the embedder's place."""
-    embedder = WordsOnly(create_embedder(settings.embedding, settings.data_path / "models"))
+    embedder = WordsOnly(create_embedder(settings.embedding, settings.models_path))
     url = _fresh(settings, "order_lines")
     with store(settings, "large") as database:
         return measure(context_of(settings, database, embedder), url, lines)

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.chunking import content_hash, embedded_text
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder
+from rag_pipeline.embedding import Embedder
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.embeddings import ensure_index, ensure_space
 from rag_pipeline.store.landing import Landing, land
@@ -29,6 +29,7 @@ class WordsOnly:
     """Stands in for an embedder where nothing is searched by meaning: one vector for all."""
 
     provider, model, dimensions, contextual, max_tokens = "none", "words-only", 2, False, 512
+    version = "1"
 
     def __init__(self, counter: Embedder) -> None:
         self.count_tokens = counter.count_tokens
@@ -160,7 +161,7 @@ def land_rows(database: Database, embedder: Any, rows: Sequence[Row]) -> int:
     """Write a baseline's chunks into the same kind of store as ours; return how many."""
     with database.connection() as connection:
         space = ensure_space(
-            connection, embedder.provider, embedder.model, embedder.dimensions, EMBEDDING_VERSION
+            connection, embedder.provider, embedder.model, embedder.dimensions, embedder.version
         )
     for title in dict.fromkeys(row.title for row in rows):
         own = [row for row in rows if row.title == title]

@@ -85,9 +85,7 @@ class RagSystem:
         self.database = database.for_readers(principals)
         # If only the settings restrict this one, it may still be lent to others.
         self._lent = database if principals is None else self.database
-        self._embedder = create_embedder(
-            self.settings.embedding, self.settings.data_path / "models"
-        )
+        self._embedder = create_embedder(self.settings.embedding, self.settings.models_path)
         self._searcher = create_searcher(self.database, self.settings, embedder=self._embedder)
         self._chat: ChatModel | None = None
 

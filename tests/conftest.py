@@ -109,7 +109,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep settings and Dagster homes of the developer's shell out of the tests."""
     for name in list(os.environ):
-        if name.startswith("RAG_") and name != "RAG_BENCH_DATA":
+        if name.startswith("RAG_") and name not in ("RAG_BENCH_DATA", "RAG_MODELS_DIR"):
             monkeypatch.delenv(name)
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
 
@@ -155,25 +155,25 @@ def database_url(server_url: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder for the local model's graph, built once per session, and kept loaded for all."""
-    folder = tmp_path_factory.mktemp("models")
-    kept = create_embedder(EmbeddingSettings(), folder)
-    yield folder
-    del kept
+    """A folder for the local model, built once per session, and kept loaded for all.
 
-
-def link_models(project_dir: Path, models_dir: Path) -> None:
-    """Let a project folder use the session's models: to build its own takes seconds."""
-    (project_dir / ".rag").mkdir(parents=True)
-    (project_dir / ".rag" / "models").symlink_to(models_dir, target_is_directory=True)
+    Commands in processes of their own find it in the environment, so none of them builds a model in
+    the user's cache. A folder that `RAG_MODELS_DIR` names is used as it is.
+    """
+    folder = Path(os.environ.get("RAG_MODELS_DIR") or tmp_path_factory.mktemp("models"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAG_MODELS_DIR", str(folder))
+        kept = create_embedder(EmbeddingSettings(), folder)
+        yield folder
+        del kept
 
 
 def make_settings(project_dir: Path, database_url: str, models_dir: Path) -> Settings:
     """Make an empty project folder that uses the session's models; return its settings."""
-    link_models(project_dir, models_dir)
-    return Settings.load(project_dir, database_url=SecretStr(database_url))
+    project_dir.mkdir(parents=True)
+    return Settings.load(project_dir, database_url=SecretStr(database_url), models_dir=models_dir)
 
 
 @pytest.fixture

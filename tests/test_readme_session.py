@@ -91,7 +91,7 @@ def test_sample_questions_find_their_pages(session: Session, project: Settings) 
     """In both languages, at least nine of ten questions find the page among five results."""
     assert session
     database = Database.open(project)
-    embedder = create_embedder(project.embedding, project.data_path / "models")
+    embedder = create_embedder(project.embedding, project.models_path)
     searcher = Searcher(database, project, embedder=embedder)
     found: dict[str, list[bool]] = {"en": [], "ko": []}
     for line in (SAMPLES_DIR / "questions.jsonl").read_text(encoding="utf-8").splitlines():

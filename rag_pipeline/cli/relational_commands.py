@@ -45,7 +45,7 @@ def relational_plan(source: SourceArgument = None, as_json: JsonOption = False) 
     from rag_pipeline.relational.schema.table_schema import read_schema
 
     settings = Settings.load()
-    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    embedder = create_embedder(settings.embedding, settings.models_path)
     plans = []
     for chosen in chosen_sources(settings, source):
         engine = open_engine(chosen)

@@ -108,12 +108,11 @@ def run(
     """Sync these roots, or all known ones; show progress and a summary; set the exit status."""
     from rag_pipeline.assets.launch import open_instance, run_sync
     from rag_pipeline.console.cost_output import print_reason
-    from rag_pipeline.console.progress_bars import set_totals, sync_progress
+    from rag_pipeline.console.progress_bars import sync_progress
     from rag_pipeline.console.sync_output import print_sync_summary
     from rag_pipeline.definitions import defs
     from rag_pipeline.errors import SourceError, SyncLockedError
     from rag_pipeline.store.source_tables import has_sources, list_roots, register_roots
-    from rag_pipeline.sync.planning.fingerprints import STAGES
 
     interrupts.advise("finished documents stay, `rag sync` does the rest")
     with database.connection() as connection:
@@ -131,13 +130,13 @@ def run(
         err.print("another sync is running; waiting for it to end (Ctrl-C stops waiting)")
 
     def planned(plan: SyncPlan) -> None:
-        set_totals(progress, plan.stale, STAGES)
+        expect(plan)
         if explain and not as_json:
             for source_hash, why in plan.why.items():
                 name = Path(plan.states[source_hash].uris[0]).name
                 print_reason(name, plan.stale[source_hash], why)
 
-    with open_instance(settings) as instance, sync_progress(not as_json) as progress:
+    with open_instance(settings) as instance, sync_progress(not as_json) as expect:
         names = [root.root for root in roots]
         summary = run_sync(defs, instance, settings, database, names, planned, verify=verify)
     if as_json:

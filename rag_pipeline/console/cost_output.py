@@ -54,7 +54,12 @@ def print_spaces(spaces: Sequence[SpaceRow]) -> None:
     """Print every embedding space, the active one first."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for column in ("space", "state", "vectors", "of chunks", "cached texts"):
-        table.add_column(column, justify="left" if column in ("space", "state") else "right")
+        # Names are typed again in other commands, so they are never cut.
+        table.add_column(
+            column,
+            justify="left" if column in ("space", "state") else "right",
+            overflow="fold" if column == "space" else "ellipsis",
+        )
     for row in spaces:
         state = row.space.state + (", pinned" if row.space.pinned else "")
         table.add_row(

@@ -83,9 +83,13 @@ def _disk(settings: Settings) -> tuple[bool, str]:
 
 
 def _model(settings: Settings) -> tuple[bool, str]:
-    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    from rag_pipeline.embedding.local.local_embedder import LocalEmbedder
+
+    embedder = create_embedder(settings.embedding, settings.models_path)
     vector = embedder.embed_query("oil filter")
     detail = f"{embedder.provider}/{embedder.model}, {len(vector)} dimensions"
+    if isinstance(embedder, LocalEmbedder) and embedder.choice is not None:
+        detail += f", {embedder.choice.describe()}"
     return len(vector) == embedder.dimensions, detail
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.progress import (
     BarColumn,
@@ -12,12 +13,15 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 
+from rag_pipeline.console.embedding_pace import EmbeddingPace
 from rag_pipeline.console.terminal import counted, err
 from rag_pipeline.sync.progress import Progress as Step
 from rag_pipeline.sync.progress import listening
+
+if TYPE_CHECKING:
+    from rag_pipeline.sync.planning.plan import SyncPlan
 
 STAGE_TITLES = {
     "document_blocks": "parse",
@@ -27,31 +31,48 @@ STAGE_TITLES = {
 }
 
 
+STAGES = tuple(STAGE_TITLES)
+EMBEDDINGS = STAGES[-1]
+
+
 @contextmanager
-def sync_progress(enabled: bool) -> Iterator[Progress | None]:
-    """Show a bar per stage while a sync runs, or plain lines without a terminal."""
+def sync_progress(enabled: bool) -> Iterator[Callable[[SyncPlan], None]]:
+    """Show a bar per stage while a sync runs, or plain lines without a terminal.
+
+    Call the yielded function with the plan as soon as there is one.
+    """
     if not enabled:
-        yield None
+        yield lambda _: None
         return
-    if not err.is_terminal:
-        done = {"documents": 0}
+    with _bars() if err.is_terminal else _lines() as expect:
+        yield expect
 
-        def log(step: Step) -> None:
-            if step.stage == "chunk_embeddings" and step.documents:
-                done["documents"] += step.documents
-                err.print(f"{counted(done['documents'], 'document')} embedded")
 
-        with listening(log):
-            yield None
-        return
+@contextmanager
+def _lines() -> Iterator[Callable[[SyncPlan], None]]:
+    pace = EmbeddingPace()
+    done = 0
+
+    def log(step: Step) -> None:
+        nonlocal done
+        pace.note(step)
+        if step.stage == EMBEDDINGS and step.documents:
+            done += step.documents
+            told = pace.describe()
+            err.print(f"{counted(done, 'document')} embedded{f', {told}' if told else ''}")
+
+    with listening(log):
+        yield lambda plan: pace.expect(_size(plan))
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[SyncPlan], None]]:
     progress = Progress(
         TextColumn("{task.description:10}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
         console=err,
         transient=True,
     )
@@ -61,22 +82,38 @@ def sync_progress(enabled: bool) -> Iterator[Progress | None]:
     }
     counts = dict.fromkeys(STAGE_TITLES, 0)
     begun: dict[str, float] = {}
+    pace = EmbeddingPace()
 
     def show(step: Step) -> None:
         if step.stage not in tasks:
             # Rows of databases follow the documents.
             tasks[step.stage] = progress.add_task("rows", total=None, detail="")
             counts[step.stage] = 0
+        pace.note(step)
         counts[step.stage] += step.pages or step.texts
-        unit = "texts" if step.stage == "chunk_embeddings" else "pages"
         seconds = time.monotonic() - begun.setdefault(step.stage, time.monotonic())
-        detail = f"{counts[step.stage]} {unit}" if counts[step.stage] else ""
-        if detail and seconds > 1:
-            detail += f", {counts[step.stage] / seconds:.0f}/s"
+        count = counts[step.stage]
+        if step.stage == EMBEDDINGS:
+            told = pace.describe()
+            detail = f"{count} texts{f', {told}' if told else ''}" if count else ""
+        else:
+            detail = f"{count} pages" if count else ""
+            if count and seconds > 1:
+                detail += f", {count / seconds:.0f}/s"
         progress.update(tasks[step.stage], advance=step.documents, detail=detail)
 
+    def expect(plan: SyncPlan) -> None:
+        pace.expect(_size(plan))
+        for position, stage in enumerate(STAGES):
+            total = sum(STAGES.index(first) <= position for first in plan.stale.values())
+            progress.update(tasks[stage], total=total)
+
     with progress, listening(show):
-        yield progress
+        yield expect
+
+
+def _size(plan: SyncPlan) -> int:
+    return sum(state.size for state in plan.states.values())
 
 
 @contextmanager
@@ -89,13 +126,3 @@ def counting(title: str, total: int, enabled: bool) -> Iterator[Callable[[], Non
     with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as progress:
         task = progress.add_task(title, total=total)
         yield lambda: progress.advance(task)
-
-
-def set_totals(progress: Progress | None, stale: Mapping[str, str], stages: Sequence[str]) -> None:
-    """Tell the bars how many documents each stage will see."""
-    if progress is None:
-        return
-    for task, stage in zip(progress.tasks, stages, strict=True):
-        first = stages.index(stage)
-        total = sum(stages.index(begin) <= first for begin in stale.values())
-        progress.update(task.id, total=total)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 EMBEDDING_VERSION = "1"
 """Part of the fingerprint of stored vectors; raise it whenever the same text and settings would
-give different vectors."""
+give different vectors, whoever computes them."""
 
 
 OnBatch: TypeAlias = "Callable[[Sequence[int], Vectors], None]"
@@ -37,6 +37,11 @@ class Embedder(Protocol):
     """Length of a vector."""
     contextual: bool
     """Whether a chunk's vector depends on the document's other chunks: `ContextualEmbedder`."""
+
+    @property
+    def version(self) -> str:
+        """Version of the space that its vectors lie in; vectors of different ones never mix."""
+        ...
 
     @property
     def max_tokens(self) -> int:

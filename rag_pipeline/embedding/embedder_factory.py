@@ -11,25 +11,31 @@ from rag_pipeline.embedding_models import Provider, find_model
 from rag_pipeline.settings import EmbeddingSettings
 
 # A loaded model takes about 100 MB, so whoever needs the same one shares it.
-_local: WeakValueDictionary[tuple[EmbeddingSettings, Path], Embedder] = WeakValueDictionary()
+_local: WeakValueDictionary[tuple[EmbeddingSettings, Path, str | None], Embedder] = (
+    WeakValueDictionary()
+)
 _local_lock = threading.Lock()
 
 
-def create_embedder(settings: EmbeddingSettings, cache_dir: Path) -> Embedder:
+def create_embedder(
+    settings: EmbeddingSettings, cache_dir: Path, version: str | None = None
+) -> Embedder:
     """Return the embedder that `settings` names; `cache_dir` keeps model files between runs.
 
-    Nothing is loaded, read or called before the first call. While the embedder of the bundled model
-    is in use, the same settings and folder return it again.
+    `version` is that of an existing space: the bundled model then computes as that space's vectors
+    were computed, and by default as this machine chose. Nothing is loaded, read or called before
+    the first call. While the embedder of the bundled model is in use, the same arguments return it
+    again.
     """
     if settings.provider == "local":
         if settings.model_path is None:
             from rag_pipeline.embedding.local.local_embedder import LocalEmbedder
 
             with _local_lock:
-                key = (settings, cache_dir.resolve())
+                key = (settings, cache_dir.resolve(), version)
                 embedder = _local.get(key)
                 if embedder is None:
-                    embedder = _local[key] = LocalEmbedder(settings, cache_dir)
+                    embedder = _local[key] = LocalEmbedder(settings, cache_dir, version)
             return embedder
         from rag_pipeline.embedding.local.own_model import FolderEmbedder
 

@@ -66,7 +66,7 @@ def chunk_structured(
     structured: pd.DataFrame, settings: Settings, title: str | None
 ) -> pd.DataFrame:
     """Chunk a StructuredBlocks frame with the settings' model; return a Chunks frame."""
-    embedder = create_embedder(settings.embedding, settings.data_path / "models")
+    embedder = create_embedder(settings.embedding, settings.models_path)
     return chunk(
         structured,
         settings.chunking,

@@ -16,7 +16,8 @@ from rag_pipeline.store.embeddings import EmbeddingSpace, active_space, known_sp
 def space_to_search(connection: Connection[TupleRow], name: str | None) -> EmbeddingSpace | None:
     """Return the space with a name (the version may be left out), by default the active one.
 
-    None if nothing has been embedded yet. Raises `SettingsError` for an unknown name.
+    Of several versions, the active one is meant, or else the newest. None if nothing has been
+    embedded yet. Raises `SettingsError` for an unknown name.
     """
     if name is None:
         return active_space(connection)
@@ -25,7 +26,7 @@ def space_to_search(connection: Connection[TupleRow], name: str | None) -> Embed
     if not found:
         known = ", ".join(space.name for space in spaces) or "none"
         raise SettingsError(f"there is no embedding space {name!r}", hint=f"known: {known}")
-    return found[-1]
+    return next((space for space in found if space.state == "active"), found[-1])
 
 
 class SpaceEmbedders:
@@ -34,23 +35,31 @@ class SpaceEmbedders:
     def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self._settings = settings
         self._lock = threading.Lock()
-        self._by_identity: dict[tuple[str, str, int], Embedder] = {}
+        self._embedders: dict[tuple[tuple[str, str, int], str | None], Embedder] = {}
         if embedder is not None:
-            self._by_identity[_identity(embedder)] = embedder
+            self._embedders[_identity(embedder), None] = embedder
 
     def of(self, space: EmbeddingSpace | None) -> Embedder:
         """Return the embedder of a space, by default the one in the settings.
 
         Raises `SettingsError` if the settings no longer describe the space's model.
         """
-        own = self._settings.embedding
-        identity = _identity(own) if space is None else _identity(space)
+        identity = _identity(self._settings.embedding if space is None else space)
         with self._lock:
-            if identity not in self._by_identity:
-                settings = own if identity == _identity(own) else _settings_for(identity, own)
-                cache_dir = self._settings.data_path / "models"
-                self._by_identity[identity] = create_embedder(settings, cache_dir)
-            return self._by_identity[identity]
+            embedder = self._kept(identity, None)
+            if space is None or embedder.provider != "local" or embedder.version == space.version:
+                return embedder
+            # The vectors were made in another arithmetic than this machine chose.
+            return self._kept(identity, space.version)
+
+    def _kept(self, identity: tuple[str, str, int], version: str | None) -> Embedder:
+        if (identity, version) not in self._embedders:
+            own = self._settings.embedding
+            settings = own if identity == _identity(own) else _settings_for(identity, own)
+            self._embedders[identity, version] = create_embedder(
+                settings, self._settings.models_path, version
+            )
+        return self._embedders[identity, version]
 
 
 def _identity(model: EmbeddingSpace | EmbeddingSettings | Embedder) -> tuple[str, str, int]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from platformdirs import user_cache_path
 from pydantic import BaseModel, Field, SecretStr, ValidationError, create_model, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -86,8 +87,11 @@ class Settings(BaseSettings):
     project_dir: Path = Field(
         default=Path(), description="Folder of rag.toml; relative paths start here"
     )
-    data_dir: Path = Field(
-        default=Path(".rag"), description="Embedded Postgres, artifacts and model files"
+    data_dir: Path = Field(default=Path(".rag"), description="Embedded Postgres and artifacts")
+    models_dir: Path | None = Field(
+        default=None,
+        description="Folder of the built local model, which a read-only image may bring along; "
+        "unset = the user's cache folder",
     )
     database_url: SecretStr | None = Field(
         default=None, description="A Postgres server of your own; unset = embedded"
@@ -230,6 +234,13 @@ class Settings(BaseSettings):
     def data_path(self) -> Path:
         """The data folder as an absolute path."""
         return (self.project_dir / self.data_dir).resolve()
+
+    @property
+    def models_path(self) -> Path:
+        """Folder of the built local model, shared by all projects of a user."""
+        if self.models_dir is not None:
+            return (self.project_dir / self.models_dir).resolve()
+        return user_cache_path("rag-pipeline", appauthor=False) / "models"
 
     @property
     def report_path(self) -> Path:

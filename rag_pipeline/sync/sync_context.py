@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder, create_embedder
+from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore
 from rag_pipeline.store.database import Database
@@ -43,7 +43,7 @@ class SyncContext:
             profiles=Profiles(settings),
             database=database,
             artifacts=ArtifactStore(settings.artifacts_location),
-            embedder=embedder or create_embedder(settings.embedding, settings.data_path / "models"),
+            embedder=embedder or create_embedder(settings.embedding, settings.models_path),
             run=run,
             earlier_runs=tuple(earlier_runs),
         )
@@ -57,5 +57,5 @@ class SyncContext:
         """Return the space of the embedder's vectors, created if it is missing."""
         embedder = self.embedder
         return ensure_space(
-            connection, embedder.provider, embedder.model, embedder.dimensions, EMBEDDING_VERSION
+            connection, embedder.provider, embedder.model, embedder.dimensions, embedder.version
         )

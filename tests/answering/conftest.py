@@ -88,7 +88,7 @@ def base(project: Settings) -> Iterator[Database]:
 def shared_embedder(project: Settings) -> Any:
     from rag_pipeline.embedding import create_embedder
 
-    return create_embedder(project.embedding, project.data_path / "models")
+    return create_embedder(project.embedding, project.models_path)
 
 
 @pytest.fixture

@@ -9,15 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_pipeline.cli.commands import app
-from tests.conftest import link_models
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "datasheet.pdf"
 
 
 @pytest.fixture
-def home(tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
-    link_models(folder, models_dir)
+    folder.mkdir()
     monkeypatch.setenv("RAG_HOME", str(folder))
     monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://127.0.0.1:1/none")
     return folder
@@ -46,3 +45,12 @@ def test_an_unknown_strategy_is_named(home: Path) -> None:
     result = CliRunner().invoke(app, ["chunk", str(SAMPLE), "--strategy", "bogus"])
     assert result.exit_code == 2
     assert "bogus" in result.output
+
+
+def test_nothing_is_made_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["--help"], ["chunk", str(SAMPLE)], ["inspect", str(SAMPLE)]):
+        assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert list(tmp_path.iterdir()) == []

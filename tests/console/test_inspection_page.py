@@ -22,7 +22,6 @@ from rag_pipeline.inspection.html_page import write_inspection_page
 from rag_pipeline.inspection.page_budget import STEPS, chosen_step, pictures_of
 from rag_pipeline.parsing.pdf.native.page_pictures import open_renderer
 from rag_pipeline.settings import Settings
-from tests.conftest import link_models
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
 HOSTILE = [
@@ -37,8 +36,7 @@ SECTIONS = [
 
 
 @pytest.fixture
-def settings(tmp_path: Path, models_dir: Path) -> Settings:
-    link_models(tmp_path, models_dir)
+def settings(tmp_path: Path) -> Settings:
     return Settings.load(tmp_path)
 
 
@@ -210,10 +208,7 @@ def test_in_a_browser(browser: Any, manual: Path, settings: Settings) -> None:
     page.close()
 
 
-def test_the_command_writes_a_page_a_file(
-    tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    link_models(tmp_path, models_dir)
+def test_the_command_writes_a_page_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text(f"# {name}\n\nText.\n")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rag_pipeline.embedding import Embedder, create_embedder
+from rag_pipeline.embedding.local.graph_choice import LEAST_COSINE
 from rag_pipeline.embedding.local.local_embedder import (
     MAX_TOKENS,
     LocalEmbedder,
@@ -18,6 +19,7 @@ from rag_pipeline.embedding.local.local_embedder import (
 from rag_pipeline.embedding.local.model_files import POSITIONS
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import EmbeddingSettings
+from tests.chosen_models import FLOAT32, INT8
 
 KOREAN = "오일 필터를 교체하려면 먼저 엔진을 끄고 식히십시오."
 ENGLISH = "To replace the oil filter, first stop the engine and let it cool down."
@@ -33,13 +35,22 @@ def test_vectors_have_unit_norm_and_384_dimensions(embedder: Embedder) -> None:
     assert np.linalg.norm(query) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_the_vectors_stay_what_they_were(embedder: Embedder) -> None:
+def test_the_vectors_stay_what_they_were(float32: Embedder) -> None:
     # A change here means that stored vectors are stale: raise EMBEDDING_VERSION.
-    vector = embedder.embed_documents([ENGLISH])[0]
+    vector = float32.embed_documents([ENGLISH])[0]
     np.testing.assert_allclose(vector[:4], GOLDEN, atol=2e-3)
 
 
-def test_order_is_kept_whatever_the_lengths(embedder: Embedder) -> None:
+def test_both_arithmetics_agree(float32: Embedder, int8: Embedder) -> None:
+    texts = [KOREAN, ENGLISH, "", "x", "E-07 | 11.5 V | 3.2.1", f"{ENGLISH} {KOREAN}" * 30]
+    cosines = (float32.embed_documents(texts) * int8.embed_documents(texts)).sum(axis=1)
+    assert cosines.min() >= LEAST_COSINE
+    assert cosines.max() < 1 - 1e-5, "they are two graphs, whose vectors must not mix"
+    assert (float32.version, int8.version) == (FLOAT32, INT8)
+
+
+def test_order_is_kept_whatever_the_lengths(each_embedder: Embedder) -> None:
+    embedder = each_embedder
     texts = [f"{'word ' * n}number {n}" for n in (90, 1, 40, 3, 200, 2, 15)]
     together = embedder.embed_documents(texts)
     alone = np.concatenate([embedder.embed_documents([text]) for text in texts])
@@ -138,8 +149,10 @@ def test_several_threads_may_call_it(cache_dir: Path, embedder: Embedder) -> Non
         np.testing.assert_allclose(vector, embedder.embed_query(text), atol=1e-5)
 
 
-def test_it_crosses_process_borders(embedder: Embedder) -> None:
+def test_it_crosses_process_borders(each_embedder: Embedder) -> None:
+    embedder = each_embedder
     copy = pickle.loads(pickle.dumps(embedder))
+    assert copy.version == embedder.version
     np.testing.assert_array_equal(copy.embed_query("fan"), embedder.embed_query("fan"))
 
 

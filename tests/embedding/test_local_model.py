@@ -32,18 +32,23 @@ def test_processes_may_build_at_the_same_time(tmp_path: Path) -> None:
     assert [process.returncode for process in running] == [0, 0]
     assert outputs[0] == outputs[1]
     assert sorted(path.name for path in model_files(tmp_path).folder.iterdir()) == [
+        "float32.bin",
+        "float32.onnx",
+        "int8.bin",
+        "int8.onnx",
         "manifest.json",
-        "model.bin",
-        "model.onnx",
         "pieces.bin",
         "pieces.txt",
+        "words.bin",
     ]
+    assert [path.name for path in tmp_path.iterdir()] == [model_files(tmp_path).folder.name]
 
 
 def test_files_are_built_once(files: ModelFiles, cache_dir: Path) -> None:
-    before = files.graph.stat().st_mtime_ns
+    graph = files.graph("int8")
+    before = graph.stat().st_mtime_ns
     assert model_files(cache_dir) == files
-    assert files.graph.stat().st_mtime_ns == before
+    assert graph.stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("damage", ["changed", "missing"])
@@ -56,7 +61,7 @@ def test_a_damaged_cache_is_rebuilt(
     for file in files.folder.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
     if damage == "changed":
-        with (folder / "model.bin").open("r+b") as stream:
+        with (folder / "words.bin").open("r+b") as stream:
             stream.seek(40_000_000)
             stream.write(b"\xff" * 4096)
     else:
@@ -70,12 +75,13 @@ def test_a_graph_that_does_not_open_is_rebuilt(tmp_path: Path, files: ModelFiles
     folder.mkdir()
     for file in files.folder.iterdir():
         os.link(file, folder / file.name)
-    graph = folder / "model.onnx"
+    graph = folder / f"{files.choice.arithmetic}.onnx"
     graph.unlink()
     graph.write_bytes(b"no graph")
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     status = graph.stat()
-    manifest["model.onnx"] = {"size": status.st_size, "modified_ns": status.st_mtime_ns}
+    described = {"size": status.st_size, "modified_ns": status.st_mtime_ns}
+    manifest["files"][graph.name] = described
     (folder / "manifest.json").unlink()
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     vector = create_embedder(EmbeddingSettings(), tmp_path).embed_query("fan")

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_pipeline.cli.commands import app
-from rag_pipeline.embedding import EMBEDDING_VERSION
+from rag_pipeline.embedding import EMBEDDING_VERSION, create_embedder
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
@@ -18,15 +18,22 @@ from rag_pipeline.store.embeddings import active_space, cache_vectors, ensure_sp
 from rag_pipeline.store.usage_table import UsageEntry, record_usage
 from rag_pipeline.usage import Usage
 
-LOCAL = f"local/multilingual-e5-small/384@{EMBEDDING_VERSION}"
+SHORT = "local/multilingual-e5-small/384"
 OTHER = f"openai/text-embedding-3-small/1536@{EMBEDDING_VERSION}"
 
 
 @pytest.fixture
-def spaces(in_project: Settings, database: Database) -> Database:
+def local(settings: Settings) -> str:
+    """The name of the space that the local model fills on this machine."""
+    version = create_embedder(settings.embedding, settings.models_path).version
+    return f"{SHORT}@{version}"
+
+
+@pytest.fixture
+def spaces(in_project: Settings, database: Database, local: str) -> Database:
     """A store with two complete (empty) spaces, the local one active."""
     with database.connection() as connection:
-        ensure_space(connection, "local", "multilingual-e5-small", 384, EMBEDDING_VERSION)
+        ensure_space(connection, "local", "multilingual-e5-small", 384, local.rsplit("@", 1)[1])
         other = ensure_space(
             connection, "openai", "text-embedding-3-small", 1536, EMBEDDING_VERSION
         )
@@ -47,20 +54,20 @@ def active(database: Database) -> tuple[str, bool]:
     return space.name, space.pinned
 
 
-def test_spaces_are_listed_activated_pinned_and_dropped(spaces: Database) -> None:
+def test_spaces_are_listed_activated_pinned_and_dropped(spaces: Database, local: str) -> None:
     listed = json.loads(rag("spaces", "list", "--json"))
     assert [(row["name"], row["space"]["state"]) for row in listed] == [
-        (LOCAL, "active"),
+        (local, "active"),
         (OTHER, "building"),
     ]
     with pytest.raises(SettingsError, match="is the active space"):
-        rag("spaces", "drop", LOCAL)
+        rag("spaces", "drop", local)
     rag("spaces", "activate", OTHER.rsplit("@", 1)[0])
     assert active(spaces) == (OTHER, True), "another than the settings' one is pinned"
-    rag("spaces", "activate", LOCAL)
-    assert active(spaces) == (LOCAL, False)
+    rag("spaces", "activate", local)
+    assert active(spaces) == (local, False)
     assert "1 cached texts" in rag("spaces", "drop", OTHER)
-    assert [row["name"] for row in json.loads(rag("spaces", "list", "--json"))] == [LOCAL]
+    assert [row["name"] for row in json.loads(rag("spaces", "list", "--json"))] == [local]
     with pytest.raises(SettingsError, match=r"'x' names no space; known: local/"):
         rag("spaces", "drop", "x")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from rag_pipeline.store import embedded
-from tests.conftest import PROJECT_DIR, SAMPLES_DIR, link_models
+from tests.conftest import PROJECT_DIR, SAMPLES_DIR
 
 FOLDERS = ("rag_pipeline", "assets", "resources", "sql", "samples")
 FILES = ("pyproject.toml", "README.md", "LICENSE")
@@ -86,11 +86,10 @@ def fresh_bin(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def outside(models_dir: Path) -> Iterator[Path]:
+def outside() -> Iterator[Path]:
     """A folder outside the checkout and pytest's own: Postgres may run under another account."""
     folder = Path(tempfile.mkdtemp(prefix="rag-test-wheel-"))
     folder.chmod(0o755)
-    link_models(folder, models_dir)
     yield folder
     embedded.stop(folder / ".rag")
     shutil.rmtree(folder, ignore_errors=True)

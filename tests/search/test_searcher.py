@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag_pipeline.analysis import to_search_vectors
-from rag_pipeline.embedding import EMBEDDING_VERSION, create_embedder
+from rag_pipeline.embedding import create_embedder
 from rag_pipeline.frames import Chunks, check
 from rag_pipeline.search import Filters, Searcher
 from rag_pipeline.settings import EmbeddingSettings, Settings
@@ -45,7 +45,7 @@ def searcher(server_url: str, models_dir: Path) -> Iterator[Searcher]:
         embedder = create_embedder(EmbeddingSettings(), models_dir)
         with database.connection() as connection:
             space = ensure_space(
-                connection, "local", embedder.model, embedder.dimensions, EMBEDDING_VERSION
+                connection, "local", embedder.model, embedder.dimensions, embedder.version
             )
             for number, (language, texts) in enumerate(TEXTS.items()):
                 source_hash = f"{number}" * 64

@@ -24,7 +24,6 @@ from rag_pipeline.evaluation.html_report import COLUMNS
 from rag_pipeline.evaluation.ranking_measures import CURVE, MAIN
 from rag_pipeline.inspection.html_page import write_inspection_page
 from rag_pipeline.settings import Settings
-from tests.conftest import link_models
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -92,9 +91,8 @@ def test_a_file_name_with_escapes_in_an_error(
 
 
 def test_a_document_with_escapes_on_the_terminal(
-    tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    link_models(tmp_path, models_dir)
     monkeypatch.setenv("RAG_HOME", str(tmp_path))
     file = tmp_path / "a.md"
     lines = [f"{attack} {mark}" for attack in ATTACKS[:-1] for mark in MARKUP]

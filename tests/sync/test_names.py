@@ -26,10 +26,8 @@ def by_name(system: RagSystem, query: str) -> dict[str, bool]:
     }
 
 
-def test_names_follow_the_files(tmp_path: Path, database_url: str, models_dir: Path) -> None:
+def test_names_follow_the_files(tmp_path: Path, database_url: str) -> None:
     place = tmp_path / "project"
-    (place / ".rag").mkdir(parents=True)
-    (place / ".rag" / "models").symlink_to(models_dir, target_is_directory=True)
     folder = tmp_path / "manuals"
     folder.mkdir()
     (folder / "pump_guide.md").write_text("The voltage is 5 V.")

@@ -1,10 +1,11 @@
-"""The local embedder: multilingual-e5-small in 4 bits on the CPU, by onnxruntime.
+"""The local embedder: multilingual-e5-small on the CPU, by onnxruntime.
 
 A text longer than the model's 512 tokens is split into windows of equal length, whose vectors are
-averaged, weighted by tokens. Windows of similar length form a batch, and each batch runs on one
-thread: two batches at once use two cores better than one batch on both (measured by
-benchmarks/embedding.py). Only if there are fewer batches than threads, as for a query, does a
-batch use all of them. A text's vector does not depend on the other texts in the call.
+averaged, weighted by tokens. In float32, windows of similar length form a batch; in int8, each is a
+batch of its own. A batch runs on one thread: two batches at once use two cores better than one
+batch on both (measured by benchmarks/embedding.py). Only if there are fewer batches than threads,
+as for a query, does a batch use all of them. A text's vector does not depend on the other texts in
+the call.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from rag_pipeline.embedding.embedder import OnBatch
+from rag_pipeline.embedding.local.graph_choice import VERSIONS, Arithmetic, GraphChoice
 from rag_pipeline.embedding.local.model_files import (
     BEGIN_ID,
     END_ID,
@@ -32,6 +33,7 @@ from rag_pipeline.embedding.local.model_files import (
     ModelFiles,
     model_files,
 )
+from rag_pipeline.embedding.local.onnx_session import open_session, pad
 from rag_pipeline.embedding.local.unigram_tokenizer import UnigramTokenizer, UnigramVocabulary
 from rag_pipeline.embedding.vectors import Vectors, average_windows, check_vectors
 from rag_pipeline.settings import EmbeddingSettings
@@ -45,7 +47,6 @@ MAX_TOKENS = 500
 _HANDED_OVER = 128  # texts computed before their vectors are handed over
 _BATCH_TOKENS = POSITIONS
 """Tokens of a batch, including padding; with more, activations no longer fit the CPU's cache."""
-Ids = npt.NDArray[np.int64]
 
 
 class Tokenizer(Protocol):
@@ -59,13 +60,17 @@ class Tokenizer(Protocol):
 class LocalEmbedder:
     """An `Embedder` that runs in this process and needs no network.
 
-    Cheap to make and to pickle: the first call that needs them loads files, tokenizer and model.
+    It computes in the arithmetic that made the space of `version`, by default in the one that this
+    machine chose when the model was built. Cheap to make and to pickle: the first call that needs
+    them loads files, tokenizer and model.
     """
 
     provider = "local"
     contextual = False
 
-    def __init__(self, settings: EmbeddingSettings, cache_dir: Path) -> None:
+    def __init__(
+        self, settings: EmbeddingSettings, cache_dir: Path, version: str | None = None
+    ) -> None:
         self.model = settings.model
         self.dimensions = settings.dimensions
         self._positions = POSITIONS
@@ -76,6 +81,8 @@ class LocalEmbedder:
         )
         self._settings = settings
         self._cache_dir = cache_dir
+        self._wanted_version = version
+        self._files: ModelFiles | None = None
         self._files_lock = threading.Lock()
         self._tokenizer_lock = threading.Lock()
         self._session_lock = threading.Lock()
@@ -83,7 +90,17 @@ class LocalEmbedder:
         self._sessions: dict[int, InferenceSession] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self._settings, self._cache_dir))
+        return (type(self), (self._settings, self._cache_dir, self._wanted_version))
+
+    @property
+    def version(self) -> str:
+        """See `Embedder`; builds the model if there is none yet, because its build chooses."""
+        return VERSIONS[self._arithmetic]
+
+    @property
+    def choice(self) -> GraphChoice | None:
+        """Which graph this machine chose, and why; None for a model with one graph."""
+        return self._load_files().choice
 
     @property
     def max_tokens(self) -> int:
@@ -140,7 +157,7 @@ class LocalEmbedder:
     def _run(self, inputs: list[list[int]]) -> Vectors:
         """Compute one vector per window, in the order of `inputs`."""
         vectors = np.empty((len(inputs), self.dimensions), dtype=np.float32)
-        batches = _plan_batches([len(ids) for ids in inputs], self._settings.batch_size)
+        batches = _plan_batches([len(ids) for ids in inputs], self._texts_per_batch)
         enough = len(batches) >= self._threads
         session = self._load_session(1 if enough else self._threads)
 
@@ -151,10 +168,24 @@ class LocalEmbedder:
             list(pool.map(compute, batches))
         return vectors
 
+    @property
+    def _texts_per_batch(self) -> int:
+        return 1 if self._arithmetic == "int8" else self._settings.batch_size
+
     def _run_batch(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
         ids, mask = pad(inputs, PADDING_ID)
-        output: Vectors = session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+        feeds = {"input_ids": ids}
+        if self._arithmetic == "float32":
+            feeds["attention_mask"] = mask
+        output: Vectors = session.run(["embedding"], feeds)[0]
         return output
+
+    @property
+    def _arithmetic(self) -> Arithmetic:
+        for arithmetic, version in VERSIONS.items():
+            if version == self._wanted_version:
+                return arithmetic
+        return self._load_files().choice.arithmetic
 
     @property
     def _threads(self) -> int:
@@ -162,7 +193,9 @@ class LocalEmbedder:
 
     def _load_files(self, *, rebuild: bool = False) -> ModelFiles:
         with self._files_lock:  # the threads of one process must not build at once
-            return model_files(self._cache_dir, rebuild=rebuild)
+            if self._files is None or rebuild:
+                self._files = model_files(self._cache_dir, rebuild=rebuild)
+            return self._files
 
     def _load_tokenizer(self) -> Tokenizer:
         with self._tokenizer_lock:
@@ -181,11 +214,11 @@ class LocalEmbedder:
             return self._sessions[threads]
 
     def _open_session(self, threads: int) -> InferenceSession:
-        graph = self._load_files().graph
+        arithmetic = self._arithmetic
         try:
-            return open_session(graph, threads)
+            return open_session(self._load_files().graph(arithmetic), threads)
         except Exception:  # onnxruntime's errors have no base class
-            return open_session(self._load_files(rebuild=True).graph, threads)
+            return open_session(self._load_files(rebuild=True).graph(arithmetic), threads)
 
 
 def _split_windows(
@@ -219,29 +252,6 @@ def _plan_batches(lengths: list[int], batch_size: int) -> list[list[int]]:
             longest = lengths[index]
         batches[-1].append(index)
     return batches
-
-
-def pad(inputs: list[list[int]], padding: int) -> tuple[Ids, Ids]:
-    """Return the ids of a batch, windows x the longest length, and the mask of non-padding."""
-    width = max(map(len, inputs))
-    ids = np.full((len(inputs), width), padding, dtype=np.int64)
-    mask = np.zeros((len(inputs), width), dtype=np.int64)
-    for row, window in enumerate(inputs):
-        ids[row, : len(window)] = window
-        mask[row, : len(window)] = 1
-    return ids, mask
-
-
-def open_session(graph: Path, threads: int) -> InferenceSession:
-    """Open a graph that runs each batch on so many threads."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # Waiting threads must not occupy a core that a parser could use.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
 def _available_cores() -> int:

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rag_pipeline.embedding.embedder import EMBEDDING_VERSION
 from rag_pipeline.embedding.extras import import_extra
-from rag_pipeline.embedding.local.local_embedder import LocalEmbedder, Tokenizer, open_session, pad
+from rag_pipeline.embedding.local.graph_choice import GraphChoice
+from rag_pipeline.embedding.local.local_embedder import LocalEmbedder, Tokenizer
+from rag_pipeline.embedding.local.onnx_session import open_session, pad
 from rag_pipeline.embedding.vectors import Vectors
 from rag_pipeline.embedding_models import GRAPH_FILE, TOKENIZER_FILE
 from rag_pipeline.errors import EmbeddingError, SettingsError
@@ -59,12 +62,24 @@ class FolderEmbedder(LocalEmbedder):
     Its name includes a hash of the files, so that different weights are a different space.
     """
 
-    def __init__(self, settings: EmbeddingSettings, cache_dir: Path) -> None:
-        super().__init__(settings, cache_dir)
+    def __init__(
+        self, settings: EmbeddingSettings, cache_dir: Path, version: str | None = None
+    ) -> None:
+        super().__init__(settings, cache_dir, version)
         assert settings.model_path is not None
         self._folder = settings.model_path
         self._prefixes = (settings.document_prefix or "", settings.query_prefix or "")
         self._positions = settings.max_tokens or DEFAULT_MAX_TOKENS
+
+    @property
+    def version(self) -> str:
+        """See `Embedder`: there is one graph."""
+        return EMBEDDING_VERSION
+
+    @property
+    def choice(self) -> GraphChoice | None:
+        """See `LocalEmbedder`."""
+        return None
 
     @property
     def max_tokens(self) -> int:
@@ -93,6 +108,10 @@ class FolderEmbedder(LocalEmbedder):
                 f"embedding.model_path: {graph} does not open: {error}",
                 hint="export the model to ONNX again",
             ) from error
+
+    @property
+    def _texts_per_batch(self) -> int:
+        return self._settings.batch_size
 
     def _run_batch(self, session: InferenceSession, inputs: list[list[int]]) -> Vectors:
         ids, mask = pad(inputs, 0)  # masked, so any id will do

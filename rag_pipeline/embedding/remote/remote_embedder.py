@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from rag_pipeline.embedding.embedder import OnBatch
+from rag_pipeline.embedding.embedder import EMBEDDING_VERSION, OnBatch
 from rag_pipeline.embedding.remote.client_contract import Client, Connect, Purpose, RawVectors
 from rag_pipeline.embedding.remote.collecting import WindowCollector, average, refused_error
 from rag_pipeline.embedding.remote.key_hiding import key_hidden
@@ -40,6 +40,7 @@ class RemoteEmbedder:
     """An `Embedder` on a service. Cheap to make and to pickle; connects on the first call."""
 
     contextual = False
+    version = EMBEDDING_VERSION
 
     def __init__(
         self, settings: EmbeddingSettings, facts: EmbeddingModel, connect: Connect

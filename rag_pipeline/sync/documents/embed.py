@@ -145,7 +145,7 @@ class VectorSource:
                 self._embedder.embed_documents(
                     [missing[key][0] for key in part],
                     # Kept as they come: whatever happens to the rest, these are paid for.
-                    partial(self._keep_some, part, known),
+                    partial(self._keep_some, part, [missing[key][1] for key in part], known),
                 )
             except EmbeddingError as error:
                 bad = error.bad_texts or range(len(part))
@@ -177,7 +177,9 @@ class VectorSource:
         try:
             embedder.embed_groups(
                 [document.texts for document, _ in todo],
-                lambda index, matrix: self._keep(todo[index][1], matrix, known),
+                lambda index, matrix: self._keep(
+                    todo[index][1], matrix, known, sum(todo[index][0].tokens)
+                ),
             )
         except EmbeddingError as error:
             bad = error.bad_texts or range(len(todo))
@@ -193,18 +195,22 @@ class VectorSource:
     def _keep_some(
         self,
         part: Sequence[bytes],
+        tokens: Sequence[int],
         known: dict[bytes, Vectors],
         indices: Sequence[int],
         computed: Vectors,
     ) -> None:
-        self._keep([part[index] for index in indices], computed, known)
+        keys = [part[index] for index in indices]
+        self._keep(keys, computed, known, sum(tokens[index] for index in indices))
 
-    def _keep(self, keys: Sequence[bytes], computed: Vectors, known: dict[bytes, Vectors]) -> None:
+    def _keep(
+        self, keys: Sequence[bytes], computed: Vectors, known: dict[bytes, Vectors], tokens: int
+    ) -> None:
         with self._database.connection() as connection:
             cache_vectors(connection, self._space.space_id, keys, computed)
         known.update(zip(keys, computed, strict=True))
         self.embedded += len(keys)
-        report(EMBEDDINGS, 0, texts=len(keys))
+        report(EMBEDDINGS, 0, texts=len(keys), tokens=tokens)
 
     def _planned(self, tokens: int) -> Usage:
         name = api_name(self._embedder.model)

@@ -125,6 +125,7 @@ class _Execution:
         for task, result in self._pool.run(tasks, len(by_hash)):
             job = by_hash[task.source_hash]
             self._spool.drop(job.source_hash)
+            report(EMBEDDINGS, 0, read_bytes=job.state.size)
             if isinstance(result, WorkerCrashedError):
                 yield self._fail(job, task.stages[0], crash_error(task, result), [])
                 continue
@@ -153,6 +154,7 @@ class _Execution:
             yield self._note_stages(job, result)
         else:
             self._waiting.append(_Waiting(job, result, result.prepared))
+            report(EMBEDDINGS, 0, found_tokens=int(result.prepared.chunks["token_count"].sum()))
             many = sum(len(item.prepared.chunks) for item in self._waiting) >= self._together
             if many or time.monotonic() - self._embedded_at >= WAIT_SECONDS:
                 yield from self._embed_and_land()
@@ -219,7 +221,11 @@ class _Execution:
         self._context.database.check_sync_lock()
         start = time.perf_counter()
         found = self._vectors.vectors([self._texts(item) for item in waiting])
-        report(EMBEDDINGS, sum(not isinstance(result, EmbeddingError) for result in found))
+        report(
+            EMBEDDINGS,
+            sum(not isinstance(result, EmbeddingError) for result in found),
+            settled_tokens=sum(int(item.prepared.chunks["token_count"].sum()) for item in waiting),
+        )
         chunks = sum(len(item.prepared.chunks) for item in waiting)
         seconds = (time.perf_counter() - start) / max(1, chunks)
         for item, result in zip(waiting, found, strict=True):

@@ -16,7 +16,7 @@ import pandas as pd
 from rag_pipeline.analysis import to_search_vectors
 from rag_pipeline.chat import ChatModel
 from rag_pipeline.chunking import chunk, embedded_text, indexed_texts
-from rag_pipeline.embedding import EMBEDDING_VERSION, Embedder, create_embedder
+from rag_pipeline.embedding import Embedder, create_embedder
 from rag_pipeline.errors import (
     ChangedMeanwhileError,
     InternalError,
@@ -153,9 +153,9 @@ def _parse(task: StageTask) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any
 
 def _chunk(task: StageTask, frame: pd.DataFrame, title: str | None) -> pd.DataFrame:
     settings = task.settings
-    embedder = _worker_embedder(settings.embedding, settings.data_path)
+    embedder = _worker_embedder(settings.embedding, settings.models_path)
     artifacts = ArtifactStore(settings.artifacts_location)
-    model = f"{embedder.provider}/{embedder.model}/{embedder.dimensions}/{EMBEDDING_VERSION}"
+    model = f"{embedder.provider}/{embedder.model}/{embedder.dimensions}/{embedder.version}"
     try:
         chunks = chunk(
             frame,
@@ -280,6 +280,6 @@ def _worker_chat(settings: ChatSettings) -> ChatModel:
 
 
 @lru_cache(maxsize=1)
-def _worker_embedder(settings: EmbeddingSettings, data_path: Path) -> Embedder:
+def _worker_embedder(settings: EmbeddingSettings, models_path: Path) -> Embedder:
     """Return this process's embedder: its tokenizer is slow to load; its weights stay unloaded."""
-    return create_embedder(settings, data_path / "models")
+    return create_embedder(settings, models_path)

@@ -9,7 +9,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import name_lexemes
-from rag_pipeline.embedding import EMBEDDING_VERSION
+from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.artifacts import ArtifactStore, contexts_key, sentences_key
@@ -70,9 +70,9 @@ def stored_states(settings: Settings, database: Database) -> list[DocumentState]
 
 def settings_space(settings: Settings, connection: Connection[TupleRow]) -> EmbeddingSpace | None:
     """Return the embedding space that the settings name, if it is there."""
-    embedding = settings.embedding
+    embedder = create_embedder(settings.embedding, settings.models_path)
     return find_space(
-        connection, embedding.provider, embedding.model, embedding.dimensions, EMBEDDING_VERSION
+        connection, embedder.provider, embedder.model, embedder.dimensions, embedder.version
     )
 
 
