@@ -1,6 +1,6 @@
-"""Measures of answers without a model: the gold section first, facts, foreign and cut sentences. Pure.
+"""Measures that need no model: the gold section first, facts, foreign and cut sentences. Pure.
 
-They need no judge. A fact counts as said if one of its spellings is in the answer; spaces,
+A fact counts as said if one of its spellings is in the answer; spaces,
 punctuation and case do not matter, but a number is only found as a whole number.
 """
 
@@ -139,18 +139,15 @@ def _comparable(text: str) -> str:
 def is_cut(quote: str, source: str) -> bool:
     """Return whether a quote begins or ends in the middle of a sentence of the source.
 
-    It ends there if it has no terminal punctuation although its line, or the line after it, goes on.
+    It ends there if it has no terminal punctuation although its line, or the next one, goes on.
     Rows of tables and whole items of lists are not cut, nor is what the source does not have word
     for word.
 
     >>> text = "You need: oil, a vessel for 20 L, and a torque\\nwrench.\\n1. Drain the oil"
-    >>> is_cut("You need: oil, a vessel for 20 L, and a torque", text), is_cut("Drain the oil", text)
-    (True, False)
-    >>> is_cut("wrench.", text)
-    True
+    >>> [is_cut(quote, text) for quote in ("You need: oil,", text[:46], "wrench.", "Drain the oil")]
+    [True, True, True, False]
     """
-    words = quote.split()
-    place = re.search(r"\s+".join(map(re.escape, words)), source) if len(words) > 0 else None
+    place = re.search(r"\s+".join(map(re.escape, quote.split())), source)
     if place is None:
         return False
     before, after = source[: place.start()], source[place.end() :]

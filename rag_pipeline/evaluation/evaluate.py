@@ -93,7 +93,8 @@ def evaluate(
     """Ask all questions under each setting; the others are compared with the first.
 
     With `answers`, each question is answered by quotes, and the chat model, if set, answers and
-    judges too. An extra search loads the model first and is not counted. `principals` are those who ask; see `Database.for_readers`.
+    judges too. An extra search loads the model first and is not counted. `principals` are those
+    who ask; see `Database.for_readers`.
     """
     database = database.for_readers(principals)
     found: list[Evaluation] = []

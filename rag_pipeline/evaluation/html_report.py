@@ -161,9 +161,7 @@ def _latency(evaluations: Sequence[Evaluation]) -> str:
 
 
 def _without_model(evaluations: Sequence[Evaluation]) -> list[str]:
-    rows = [
-        [e.variant.name, name, value] for e in evaluations for name, value in e.without_model.items()
-    ]
+    rows = [[e.variant.name, *pair] for e in evaluations for pair in e.without_model.items()]
     if not rows:
         return []
     note = (

@@ -1,7 +1,7 @@
 """Questions with known answers: one JSON object per line.
 
     {"id": "q1", "question": "…", "gold": [{"doc": "manual.pdf", "page": 12, "text": "…"}],
-     "section": ["5.2 Changing the Oil"], "answer": "…", "facts": ["4000 h", ["2 years", "two years"]],
+     "section": ["5.2 Oil"], "answer": "…", "facts": ["4000 h", ["2 years", "two years"]],
      "kind": "error code", "lang": "en"}
 
 `gold` are the places that answer the question: a file name (or the end of its path), with a page
