@@ -32,7 +32,8 @@ def print_evaluation(
         if name != "all":
             out.print(
                 f"[dim]{safe(name)}[/] ({values['questions']:.0f}): recall@5 "
-                f"{values['recall@5']:.3f}, MRR {values['MRR']:.3f}"
+                f"{values['recall@5']:.3f}, MRR {values['MRR']:.3f}, "
+                f"gold section first {values['gold section first']:.3f}"
             )
     for evaluation in evaluations:
         for name, value in (evaluation.without_model | evaluation.judged).items():

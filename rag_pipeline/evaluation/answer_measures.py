@@ -29,8 +29,8 @@ _END = re.compile(r"[.!?:;…。！？：；][\"'”’»)\]]*$")
 class AnswerCounts:
     """What one question found and quoted; the counts of all questions are added up."""
 
-    is_negative: bool
-    said_not_found: bool
+    is_negative: bool = False
+    said_not_found: bool = False
     gold_first: bool = False
     """Whether the first result is from a gold section."""
     facts: int = 0

@@ -50,7 +50,7 @@ class Asked:
     answer: str = ""
     status: str = ""
     judged: dict[str, float] = field(default_factory=dict)
-    counts: AnswerCounts | None = None
+    counts: AnswerCounts = field(default_factory=AnswerCounts)
     """What the search, and the answer that quotes it, did; needs no chat model."""
 
 
@@ -174,6 +174,9 @@ def _evaluation(
         {one.question.id: one.found for one in asked if not one.question.is_negative},
         {question.id: gold_units(question) for question in positive},
     )
+    for one in asked:
+        if not one.question.is_negative:
+            by_question[one.question.id]["gold section first"] = float(one.counts.gold_first)
     by_group = {
         name: {"questions": float(len(ids)), **means(by_question, ids)}
         for name, ids in groups(positive).items()
@@ -197,7 +200,7 @@ def _evaluation(
         percentiles([one.seconds for one in asked]),
         _mean_judged(asked),
         differences,
-        shares(one.counts for one in asked if one.counts is not None),
+        shares(one.counts for one in asked),
     )
 
 
