@@ -110,8 +110,10 @@ def _samples(
     figures: Figures,
 ) -> None:
     (found,) = evaluate(database, questions, [current_settings(settings)], answers=True)
+    negatives = sum(question.is_negative for question in questions)
     for name, share in found.without_model.items():
-        rows.append(["samples", name, len(questions), share, "", "", ""])
+        number = negatives if name == "negatives recognised" else len(questions) - negatives
+        rows.append(["samples", name, number, share, "", "", ""])
         figures[f"samples.{name}"] = share
 
 
