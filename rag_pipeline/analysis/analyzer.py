@@ -51,11 +51,6 @@ def analyze(text: str, language: str) -> Lexemes:
     return lexemes
 
 
-def count_positions(text: str, language: str) -> int:
-    """Return how many positions `text` takes; what follows begins at the next one."""
-    return sum(forms.span for _, forms in _expansions(text, language))
-
-
 def query_weights(query: str, languages: Sequence[str]) -> dict[str, float]:
     """Return the lexemes to search for, in the query's order, each with its weight in 0..1.
 
