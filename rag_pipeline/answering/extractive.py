@@ -18,7 +18,7 @@ from rag_pipeline.answering.answer import Answer, Citation, Quote, not_found
 from rag_pipeline.answering.content_units import ContentUnit, content_units
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search import SearchResponse, SearchResult
-from rag_pipeline.text import one_line
+from rag_pipeline.text import TRAIL_SEPARATOR, one_line
 
 CHUNKS = 5
 """Number of results that are read."""
@@ -33,7 +33,9 @@ _LITTLE = 0.4
 """Share of the question's words below which meaning decides: another language, other words."""
 
 _ASKS_HOW = re.compile(
-    r"\bhow\s+(?:do|does|to|can|could|should|must|may|is|are)\b|어떻게|방법|절차", re.IGNORECASE
+    r"\bhow\s+(?:do|does|to|can|could|should|must|may|is|are)\b"
+    r"|\b(?:steps?|procedure|instructions?)\b|어떻게|방법|절차|순서|법$",
+    re.IGNORECASE,
 )
 _ASKS_TIME = re.compile(
     r"\bhow\s+(?:often|long)\b|\bwhen\b|\binterval\b|얼마나 자주|언제|주기|몇 (?:시간|분|일|년)",
@@ -111,15 +113,25 @@ def _section(result: SearchResult) -> tuple[str, str]:
 def _procedure(question: str, results: Sequence[SearchResult]) -> list[SearchResult]:
     """Return the chunks of the procedure that is asked for, in order; none if it is not one.
 
-    Asked for by "how do I", or by words that its heading has and that are no question.
+    Asked for by "how do I", or by words that are no question and that its heading consists of.
     """
     first = results[0]
-    is_title = any(detail.clause == "title" for detail in first.details)
-    is_asked = _ASKS_HOW.search(question) or (is_title and "?" not in question)
-    if first.kind != "procedure" or not is_asked or _quantity(question) is not None:
+    is_asked = _ASKS_HOW.search(question) or ("?" not in question and _is_named(question, first))
+    if not is_asked or _quantity(question) is not None:
         return []
     same = [one for one in results if one.kind == "procedure" and _section(one) == _section(first)]
     return sorted(same, key=lambda one: one.chunk_index)
+
+
+def _is_named(question: str, result: SearchResult) -> bool:
+    """Return whether the question has all words of the heading, or the heading all of it."""
+    heading = result.breadcrumb_trail.rpartition(TRAIL_SEPARATOR)[2].lstrip("0123456789. ")
+    languages = [result.language]
+    asked, named = query_words(question, languages), query_words(heading, languages)
+    return bool(asked and named) and any(
+        all(any(not word.isdisjoint(other) for other in words) for word in wanted)
+        for wanted, words in ((asked, named), (named, asked))
+    )
 
 
 def _quantity(question: str) -> re.Pattern[str] | None:
@@ -193,5 +205,5 @@ def _scores(
         spread = max(1e-6, float(np.ptp(similarity)))
         coverage = coverage + (similarity - similarity.min()) / spread
     ranks = np.array([one.result.score / max(1e-9, best_score) for one in candidates])
-    scores: np.ndarray = coverage * (0.5 + 0.5 * ranks)
+    scores: np.ndarray = coverage * ranks
     return scores

@@ -16,8 +16,8 @@ ResultExpansion = Literal["none", "parent", "neighbours"]
 class SearchWeights(Section):
     """Weight of each leg in the fusion."""
 
-    text: float = Field(default=0.8, ge=0, description="Words, by BM25")
-    vector: float = Field(default=0.2, ge=0, description="Meaning, by cosine similarity")
+    text: float = Field(default=0.7, ge=0, description="Words, by BM25")
+    vector: float = Field(default=0.3, ge=0, description="Meaning, by cosine similarity")
 
 
 class ClauseWeights(Section):

@@ -27,7 +27,7 @@ from rag_pipeline.search.visibility import posting_buckets
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries
 
-SURE_OF_WORDS = 0.2
+SURE_OF_WORDS = 0.3
 """Sureness from which the leg counts in full in the fusion."""
 
 
