@@ -95,7 +95,7 @@ def sets(data: Path) -> list[Path]:
 
 def _measure(name: str, folder: Path, rows: list[list[object]], figures: dict[str, object]) -> None:
     project_dir = PROJECT_DIR / ".rag" / "benchmarks" / name
-    corpus = _corpus(folder, project_dir)
+    corpus = corpus_folder(folder, project_dir)
     kinds = _by_kind(read_questions(folder, corpus))
     with knowledge_base(project_dir, corpus) as (searcher, summary):
         for stage, totals in summary.stages.items():
@@ -117,7 +117,7 @@ def _measure(name: str, folder: Path, rows: list[list[object]], figures: dict[st
         figures |= {f"{name}.{kind}.bm25_over_pages.{k}": v for k, v in found.items()}
 
 
-def _corpus(folder: Path, project_dir: Path) -> Path:
+def corpus_folder(folder: Path, project_dir: Path) -> Path:
     """Return the folder of documents; pages that are given as text become text files."""
     corpus = folder / "corpus" if (folder / "corpus").is_dir() else folder
     given = sorted(corpus.glob("*.pages.json"))
@@ -162,6 +162,8 @@ def read_questions(folder: Path, corpus: Path) -> Iterator[Question]:
         with path.open(encoding="utf-8") as file:
             for line in file:
                 row = json.loads(line)
+                if not row["gold"]:  # the documents do not answer it
+                    continue
                 kind = str(row.get("lang") or row.get("source") or path.stem)
                 pages = _pages(row["gold"])
                 yield Question(kind, row["question"], pages)

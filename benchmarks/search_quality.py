@@ -31,7 +31,7 @@ from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.text import clean_text, detect_language
 
 SEED = 8
-WORDS_ONLY = ClauseWeights(phrase_in_trail=0, phrase_in_text=0, fuzzy=0, file_name=0)
+WORDS_ONLY = ClauseWeights(title=0, phrase=0, fuzzy=0, file_name=0)
 PAGES_PER_DOCUMENT = 100
 
 

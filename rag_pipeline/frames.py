@@ -53,7 +53,6 @@ FURNITURE_ROLES = frozenset({"page_header", "page_footer", "contents_entry"})
 SECTION = "section"
 """Kind of a chunk that is the parent of others: context for an answer, never searched itself."""
 CHUNK_KINDS = ("text", "procedure", "list", "table", "code", SECTION)
-TRAIL_SEPARATOR = " > "
 
 
 class Blocks(pa.DataFrameModel):

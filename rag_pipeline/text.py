@@ -6,6 +6,9 @@ import re
 import unicodedata
 from collections import Counter
 
+TRAIL_SEPARATOR = " > "
+"""Between the headings of a breadcrumb trail."""
+
 # Postgres rejects NUL; the other controls (except tab and newline) carry no text.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")

@@ -4,9 +4,9 @@ from rag_pipeline.analysis.analyzer import (
     ANALYSIS_VERSION,
     Lexemes,
     analyze,
-    count_positions,
     query_lexemes,
     query_weights,
+    query_words,
 )
 from rag_pipeline.analysis.file_names import name_lexemes, name_query_words
 from rag_pipeline.analysis.search_vector import (
@@ -20,11 +20,11 @@ __all__ = [
     "Lexemes",
     "SearchVector",
     "analyze",
-    "count_positions",
     "name_lexemes",
     "name_query_words",
     "query_lexemes",
     "query_weights",
+    "query_words",
     "to_search_vector",
     "to_search_vectors",
 ]

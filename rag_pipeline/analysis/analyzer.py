@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rag_pipeline.analysis.expansion import (
+    TAIL_WEIGHT,
     TokenForms,
     expand_hangul,
     expand_unspaced,
     expand_word,
 )
+from rag_pipeline.analysis.function_words import is_function_word
 from rag_pipeline.analysis.stemming import has_stemmer, stemmer
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
 
@@ -42,32 +44,51 @@ def analyze(text: str, language: str) -> Lexemes:
     lexemes: Lexemes = []
     append = lexemes.append
     position = 1
-    for forms, span in _expansions(text, language):
+    for _, (forms, span) in _expansions(text, language):
         for lexeme, offset, _ in forms:
             append((lexeme, position + offset))
         position += span
     return lexemes
 
 
-def count_positions(text: str, language: str) -> int:
-    """Return how many positions `text` takes; what follows begins at the next one."""
-    return sum(span for _, span in _expansions(text, language))
-
-
 def query_weights(query: str, languages: Sequence[str]) -> dict[str, float]:
     """Return the lexemes to search for, in the query's order, each with its weight in 0..1.
 
     A weight multiplies the lexeme's inverse document frequency: the share of the word that the
-    lexeme represents. `languages` are those of the documents searched; the query's own language
-    need not be known.
+    lexeme represents. Function words weigh nothing beside content words. `languages` are those of
+    the documents searched; the query's own language need not be known.
     """
-    stemming = dict.fromkeys(language for language in languages if has_stemmer(language))
+    function_words = _function_words(query)
     weights: dict[str, float] = {}
-    for language in stemming or ("und",):
-        for form in (f for found in _expansions(query, language) for f in found.forms):
-            if form.weight > weights.get(form.lexeme, 0.0):
-                weights[form.lexeme] = form.weight
-    return weights
+    for language in _stemming(languages):
+        for token, found in _expansions(query, language):
+            for form in found.forms:
+                weight = 0.0 if token in function_words else form.weight
+                weights[form.lexeme] = max(weights.get(form.lexeme, 0.0), weight)
+    return {lexeme: weight for lexeme, weight in weights.items() if weight or function_words}
+
+
+def query_words(query: str, languages: Sequence[str]) -> list[frozenset[str]]:
+    """Return what a text must have to hold every content word of a query: one lexeme of each set.
+
+    A word is there in any of its forms, a code with each of its segments; Korean words without
+    their particles and endings.
+
+    >>> query_words("How do I replace the filters?", ["en"])
+    [frozenset({'replac', 'replace'}), frozenset({'filter', 'filters'})]
+    """
+    function_words = _function_words(query)
+    by_place: dict[tuple[int, int], dict[str, float]] = {}
+    for language in _stemming(languages):
+        for number, (token, found) in enumerate(_expansions(query, language)):
+            for form in found.forms if token not in function_words else ():
+                place = by_place.setdefault((number, form.offset), {})
+                place[form.lexeme] = max(place.get(form.lexeme, 0.0), form.weight)
+    return [
+        frozenset(lexeme for lexeme, weight in forms.items() if weight)
+        for _, forms in sorted(by_place.items())
+        if max(forms.values()) > TAIL_WEIGHT
+    ]
 
 
 def query_lexemes(query: str, languages: Sequence[str]) -> list[str]:
@@ -75,7 +96,19 @@ def query_lexemes(query: str, languages: Sequence[str]) -> list[str]:
     return list(query_weights(query, languages))
 
 
-def _expansions(text: str, language: str) -> Iterator[TokenForms]:
+def _stemming(languages: Sequence[str]) -> list[str]:
+    """Return the languages that have a stemmer, each once; without any, the unknown one."""
+    return list(dict.fromkeys(filter(has_stemmer, languages))) or ["und"]
+
+
+def _function_words(query: str) -> set[str]:
+    """Return the query's function words; none if it has no other words."""
+    tokens = {token for token, _ in tokenize(normalize(query))}
+    found = set(filter(is_function_word, tokens))
+    return found if found != tokens else set()
+
+
+def _expansions(text: str, language: str) -> Iterator[tuple[str, TokenForms]]:
     cache = _cache(language)
     expand = _expander(language)
     for token, kind in tokenize(normalize(text)):
@@ -84,7 +117,7 @@ def _expansions(text: str, language: str) -> Iterator[TokenForms]:
             expansion = expand(token, kind)
             if len(token) <= _CACHED_LENGTH:
                 cache[token] = expansion
-        yield expansion
+        yield token, expansion
 
 
 def _cache(language: str) -> dict[str, TokenForms]:

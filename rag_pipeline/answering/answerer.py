@@ -147,7 +147,7 @@ class Answerer:
     ) -> Generator[str, None, Answer]:
         start = time.perf_counter()
         if self._chat is None:
-            answer = extract_answer(question, response.results, self._searcher.embedder)
+            answer = extract_answer(question, response, self._searcher.embedder)
             yield answer.text
             return _finished(answer, response, used, start)
         chunks = select_context(response.results, self._settings.answering)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rag_pipeline.chunking.cutting.splitting import ELLIPSIS
 from rag_pipeline.chunking.task import TokenCounter
-from rag_pipeline.frames import TRAIL_SEPARATOR
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 Trail = tuple[str, ...]
 """Headings from the outermost to the innermost."""

@@ -50,7 +50,7 @@ AnswersOption = Annotated[
     bool,
     typer.Option(
         "--answers/--no-answers",
-        help="Have the chat model, if set, answer and judge questions.",
+        help="Answer by quotes, and have the chat model, if set, answer and judge.",
     ),
 ]
 ReportOption = Annotated[
@@ -100,9 +100,8 @@ def run(
             current_settings(settings),
             *(parse_variant(text, settings) for text in variant or []),
         ]
-        answers = answers and bool(settings.chat.model)
         total = len(asked) * len(variants)
-        if answers:
+        if answers and settings.chat.model:
             err.print(f"{settings.chat.model} answers and judges: at most {2 * total} calls")
         with counting("questions", total, not as_json) as advance:
             evaluations = evaluate(database, asked, variants, answers=answers, on_question=advance)

@@ -58,6 +58,6 @@ def run_demo(
         out.rule(f'[bold]rag search "{query}"', align="left")
         print_search(searcher.search(query, limit=3), explain=False)
     out.rule(f'[bold]rag ask "{QUESTION}"', align="left")
-    print_answer(extract_answer(QUESTION, searcher.search(QUESTION).results, searcher.embedder))
+    print_answer(extract_answer(QUESTION, searcher.search(QUESTION), searcher.embedder))
     out.rule()
     out.print(NEXT_STEPS)

@@ -32,10 +32,11 @@ def print_evaluation(
         if name != "all":
             out.print(
                 f"[dim]{safe(name)}[/] ({values['questions']:.0f}): recall@5 "
-                f"{values['recall@5']:.3f}, MRR {values['MRR']:.3f}"
+                f"{values['recall@5']:.3f}, MRR {values['MRR']:.3f}, "
+                f"gold section first {values['gold section first']:.3f}"
             )
     for evaluation in evaluations:
-        for name, value in evaluation.judged.items():
+        for name, value in (evaluation.without_model | evaluation.judged).items():
             out.print(f"{safe(evaluation.variant.name)}: {safe(name)} {value:.3f}")
     for miss in first.misses[:MISSES]:
         out.print(f"[yellow]missed[/] {safe(miss.question.text)} [dim]({rank_text(miss)})[/]")
@@ -53,7 +54,7 @@ def print_evaluation(
 def _table(evaluations: Sequence[Evaluation]) -> Table:
     """Return the measures as rows and the settings as columns."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column(f"{len(evaluations[0].asked)} questions")
+    table.add_column(f"{evaluations[0].by_group['all']['questions']:.0f} questions")
     for evaluation in evaluations:
         table.add_column(safe(evaluation.variant.name), justify="right")
     for name in COLUMNS:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rag_pipeline.answering import Answer, Answerer
 from rag_pipeline.chat import ChatModel, create_chat
 from rag_pipeline.errors import ChatError
+from rag_pipeline.evaluation.answer_measures import AnswerCounts, count, shares
 from rag_pipeline.evaluation.judging import judge_answer
 from rag_pipeline.evaluation.known_questions import KnownQuestion, groups
 from rag_pipeline.evaluation.matching import gold_units, ranked_units
@@ -49,6 +50,8 @@ class Asked:
     answer: str = ""
     status: str = ""
     judged: dict[str, float] = field(default_factory=dict)
+    counts: AnswerCounts = field(default_factory=AnswerCounts)
+    """What the search, and the answer that quotes it, did; needs no chat model."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +63,22 @@ class Evaluation:
     by_question: dict[str, dict[str, float]]
     """Measures by question."""
     by_group: dict[str, dict[str, float]]
-    """Mean measures of all questions, and by kind and language; `questions` is their number."""
+    """Mean measures of all questions, and by kind and language; `questions` is their number.
+    Negative questions are not among them, here and in `by_question`."""
     latency: dict[str, StageLatency]
     """By stage."""
     judged: dict[str, float] = field(default_factory=dict)
     """Mean judged measures, and shares of the answers by status; empty without answers."""
     differences: list[Difference] = field(default_factory=list)
     """Compared with the first setting."""
+    without_model: dict[str, float] = field(default_factory=dict)
+    """Shares of `answer_measures.shares`, of all questions, negative ones too."""
 
     @property
     def misses(self) -> list[Asked]:
         """Questions with no gold among the first five."""
-        return [one for one in self.asked if one.rank is None or one.rank > 5]
+        positive = [one for one in self.asked if not one.question.is_negative]
+        return [one for one in positive if one.rank is None or one.rank > 5]
 
 
 def evaluate(
@@ -85,8 +92,9 @@ def evaluate(
 ) -> list[Evaluation]:
     """Ask all questions under each setting; the others are compared with the first.
 
-    With `answers`, the chat model, if set, answers and judges too. An extra search loads the model
-    first and is not counted. `principals` are those who ask; see `Database.for_readers`.
+    With `answers`, each question is answered by quotes, and the chat model, if set, answers and
+    judges too. An extra search loads the model first and is not counted. `principals` are those
+    who ask; see `Database.for_readers`.
     """
     database = database.for_readers(principals)
     found: list[Evaluation] = []
@@ -97,7 +105,9 @@ def evaluate(
         asked = []
         try:
             for question in questions:
-                asked.append(_ask(database, searcher, variant.settings, question, chat))
+                asked.append(
+                    _ask(database, searcher, variant.settings, question, chat, answers=answers)
+                )
                 on_question()
         finally:
             _record_usage(database, searcher, chat, variant.settings)
@@ -111,6 +121,8 @@ def _ask(
     settings: Settings,
     question: KnownQuestion,
     chat: ChatModel | None,
+    *,
+    answers: bool,
 ) -> Asked:
     start = time.perf_counter()
     response = searcher.search(question.text, limit=DEPTH)
@@ -118,17 +130,24 @@ def _ask(
     units = ranked_units(question, response.results)
     gold = set(gold_units(question))
     rank = next((place for place, unit in enumerate(units, start=1) if unit in gold), None)
-    if chat is None:
-        return Asked(question, units, rank, seconds)
+    quoted = (
+        Answerer(database, settings, searcher).answer_from(question.text, response)
+        if answers
+        else None
+    )
+    asked = Asked(question, units, rank, seconds, counts=count(question, response, quoted))
+    # There is no known answer to compare a negative question's with.
+    if chat is None or question.is_negative:
+        return asked
     answerer = Answerer(database, settings, searcher, chat)
     begin = time.perf_counter()
     try:
         answer = answerer.answer_from(question.text, response)
     except ChatError as error:
-        return Asked(question, units, rank, seconds, answer=str(error), status="failed")
+        return replace(asked, answer=str(error), status="failed")
     seconds["generate"] = time.perf_counter() - begin
     judged = _judged(chat, question, answer, response)
-    return Asked(question, units, rank, seconds, answer.text, answer.status, judged)
+    return replace(asked, answer=answer.text, status=answer.status, judged=judged)
 
 
 def _judged(
@@ -150,17 +169,21 @@ def _evaluation(
     asked: list[Asked],
     first: Evaluation | None,
 ) -> Evaluation:
+    positive = [question for question in questions if not question.is_negative]
     by_question = measure(
-        {one.question.id: one.found for one in asked},
-        {question.id: gold_units(question) for question in questions},
+        {one.question.id: one.found for one in asked if not one.question.is_negative},
+        {question.id: gold_units(question) for question in positive},
     )
+    for one in asked:
+        if not one.question.is_negative:
+            by_question[one.question.id]["gold section first"] = float(one.counts.gold_first)
     by_group = {
         name: {"questions": float(len(ids)), **means(by_question, ids)}
-        for name, ids in groups(questions).items()
+        for name, ids in groups(positive).items()
     }
     differences = []
     if first is not None:
-        ids = [question.id for question in questions]
+        ids = [question.id for question in positive]
         differences = [
             paired_bootstrap(
                 name,
@@ -177,6 +200,7 @@ def _evaluation(
         percentiles([one.seconds for one in asked]),
         _mean_judged(asked),
         differences,
+        shares(one.counts for one in asked),
     )
 
 

@@ -69,6 +69,7 @@ def write_report(
         *_groups(evaluations),
         "<h2>Latency</h2>",
         _latency(evaluations),
+        *_without_model(evaluations),
         *_judged(evaluations),
         *(part for evaluation in evaluations for part in _misses(evaluation)),
     ]
@@ -159,6 +160,23 @@ def _latency(evaluations: Sequence[Evaluation]) -> str:
     return _table(["setting", "stage", "p50 ms", "p95 ms"], rows)
 
 
+def _without_model(evaluations: Sequence[Evaluation]) -> list[str]:
+    rows = [[e.variant.name, *pair] for e in evaluations for pair in e.without_model.items()]
+    if not rows:
+        return []
+    note = (
+        "Of the first result and of the sentences quoted as an answer; foreign sentences are "
+        "neither from a gold section nor contain a fact, cut ones begin or end in mid-sentence. "
+        "Negatives are questions that the documents do not answer; false alarms are answerable "
+        "questions taken for negatives."
+    )
+    return [
+        "<h2>Without a model</h2>",
+        f'<p class="note">{note}</p>',
+        _table(["setting", "measure", "share"], rows),
+    ]
+
+
 def _judged(evaluations: Sequence[Evaluation]) -> list[str]:
     rows = [[e.variant.name, name, value] for e in evaluations for name, value in e.judged.items()]
     if not rows:
@@ -179,7 +197,8 @@ def _misses(evaluation: Evaluation) -> list[str]:
     misses = evaluation.misses
     if not misses:
         return []
-    heading = f"Missed by {evaluation.variant.name}: {len(misses)} of {len(evaluation.asked)}"
+    total = len(evaluation.by_question)
+    heading = f"Missed by {evaluation.variant.name}: {len(misses)} of {total}"
     rows = [
         [
             f"{one.question.id}: {one.question.text}",

@@ -1,10 +1,14 @@
 """Questions with known answers: one JSON object per line.
 
     {"id": "q1", "question": "…", "gold": [{"doc": "manual.pdf", "page": 12, "text": "…"}],
-     "answer": "…", "kind": "error code", "lang": "en"}
+     "section": ["5.2 Oil"], "answer": "…", "facts": ["4000 h", ["2 years", "two years"]],
+     "kind": "error code", "lang": "en"}
 
 `gold` are the places that answer the question: a file name (or the end of its path), with a page
-(1-based), a passage, or neither. `answer`, `kind` and `lang` are optional; other keys are ignored.
+(1-based), a passage, or neither. `section` are the headings of the sections that answer it, `facts`
+what a whole answer says, each as one spelling or several. Only `question` and `gold` are required;
+other keys are ignored. The `kind` "negative" is for a question that the documents do not answer:
+its `gold` is empty.
 """
 
 from __future__ import annotations
@@ -16,6 +20,9 @@ from pathlib import Path
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.text import detect_language
+
+NEGATIVE = "negative"
+"""The kind of questions that the documents do not answer."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,15 @@ class KnownQuestion:
     answer: str = ""
     kind: str = ""
     language: str = "und"
+    sections: tuple[str, ...] = ()
+    """Headings of the sections that answer it."""
+    facts: tuple[tuple[str, ...], ...] = ()
+    """What a whole answer says, each in all its spellings."""
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether the documents do not answer it."""
+        return not self.gold
 
 
 def read_questions(path: Path) -> list[KnownQuestion]:
@@ -61,8 +77,8 @@ def read_questions(path: Path) -> list[KnownQuestion]:
             raise SourceError(f"{path.name} line {number}: the id {question.id} is used twice")
         seen.add(question.id)
         questions.append(question)
-    if not questions:
-        raise SourceError(f"{path} has no questions")
+    if all(question.is_negative for question in questions):
+        raise SourceError(f"{path} has no questions with an answer")
     return questions
 
 
@@ -73,12 +89,22 @@ def _question(row: object, number: int) -> KnownQuestion:
     if not isinstance(text, str) or not text.strip():
         raise ValueError("the question is empty")
     gold = tuple(_gold(item) for item in row["gold"])
-    if not gold:
-        raise ValueError("gold is empty")
+    answer, kind = str(row.get("answer") or ""), str(row.get("kind") or "")
+    if bool(gold) == (kind == NEGATIVE):
+        raise ValueError("gold is empty" if not gold else "a negative question has no gold")
     language = str(row.get("lang") or row.get("language") or detect_language(text))
     identity = str(row.get("id") or number)
-    answer, kind = str(row.get("answer") or ""), str(row.get("kind") or "")
-    return KnownQuestion(identity, text.strip(), gold, answer, kind, language)
+    sections = _texts(row.get("section"), "section")
+    facts = tuple(_texts(fact, "facts") for fact in row.get("facts") or ())
+    return KnownQuestion(identity, text.strip(), gold, answer, kind, language, sections, facts)
+
+
+def _texts(value: object, key: str) -> tuple[str, ...]:
+    """Return one text or a list of them as a tuple. Raises `ValueError` for anything else."""
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    if not all(isinstance(one, str) and one.strip() for one in values):
+        raise ValueError(f"write {key} as a text or a list of texts")
+    return tuple(values)
 
 
 def _gold(item: object) -> Gold:

@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from rag_pipeline.answering.answer import Citation
 from rag_pipeline.evaluation.known_questions import Gold, KnownQuestion
 from rag_pipeline.search import SearchResult
 
+Place = SearchResult | Citation
+"""A result, or what an answer cites."""
 PASSAGE_SHARE = 0.8
 """Share of a passage's words, in any order, that a chunk must contain to count as it."""
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -44,7 +47,7 @@ def _scale(question: KnownQuestion) -> str:
 def _unit(gold: Gold, scale: str) -> str:
     if scale == "page":
         return f"{gold.doc}, page {gold.page}"
-    return gold.doc if scale == "document" else f"{gold.doc}: {_letters(gold.text)}"
+    return gold.doc if scale == "document" else f"{gold.doc}: {letters(gold.text)}"
 
 
 def _units(question: KnownQuestion, result: SearchResult, scale: str) -> list[str]:
@@ -64,9 +67,9 @@ def _units(question: KnownQuestion, result: SearchResult, scale: str) -> list[st
     return held or [f"chunk {result.chunk_id}"]
 
 
-def is_document(result: SearchResult, name: str) -> bool:
-    """Return whether a result is from a document, given by file name or end of path."""
-    return name in (result.document, result.source_path) or result.source_path.endswith(f"/{name}")
+def is_document(place: Place, name: str) -> bool:
+    """Return whether a place is in a document, given by file name or end of path."""
+    return name in (place.document, place.source_path) or place.source_path.endswith(f"/{name}")
 
 
 def holds(content: str, passage: str) -> bool:
@@ -75,12 +78,13 @@ def holds(content: str, passage: str) -> bool:
     >>> holds("| Oil filter | QF-1142/B |", "Oil filter QF-1142/B")
     True
     """
-    if _letters(passage) in _letters(content):
+    if letters(passage) in letters(content):
         return True
     words = set(_NOT_WORD.sub(" ", passage.lower()).split())
     held = words.intersection(_NOT_WORD.sub(" ", content.lower()).split())
     return len(words) >= 5 and len(held) >= PASSAGE_SHARE * len(words)
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """Return the letters and digits of a text, lower case."""
     return _NOT_WORD.sub("", text.lower())

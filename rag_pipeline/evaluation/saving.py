@@ -48,6 +48,7 @@ def _plain(evaluation: Evaluation) -> dict[str, object]:
         "changes": evaluation.variant.changes,
         "measures": evaluation.by_group,
         "latency_ms": {stage: one._asdict() for stage, one in evaluation.latency.items()},
+        "without_model": evaluation.without_model,
         "judged": evaluation.judged,
         "differences": [asdict(one) for one in evaluation.differences],
         "misses": [

@@ -92,6 +92,7 @@ class RowSearcher(Searcher):
             notes,
             everywhere.text.corrections,
             list(feedback),
+            1.0 if any(run.results for run in runs[:-1]) else everywhere.certainty,
         )
 
     def _enriched(

@@ -11,10 +11,8 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.search.asked_query import Vector
-from rag_pipeline.search.ranking.relevance import relevance
 from rag_pipeline.search.scores import FusedHit
 from rag_pipeline.search.search_results import FoundChunk, SearchResult
-from rag_pipeline.search.search_run import SearchRun
 from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.named_queries import queries, records
 
@@ -27,9 +25,7 @@ class FoundVector:
     embedding: HalfVector
 
 
-def read_results(
-    connection: Connection[TupleRow], hits: Sequence[FusedHit], run: SearchRun
-) -> list[SearchResult]:
+def read_results(connection: Connection[TupleRow], hits: Sequence[FusedHit]) -> list[SearchResult]:
     """Read the chunks of all hits in one round trip; return the results in the hits' order."""
     if not hits:
         return []
@@ -38,7 +34,7 @@ def read_results(
     )
     by_id = {row.chunk_id: row for row in rows}
     # A chunk may have been replaced since its leg found it.
-    return [_result(hit, by_id[hit.chunk_id], run) for hit in hits if hit.chunk_id in by_id]
+    return [_result(hit, by_id[hit.chunk_id]) for hit in hits if hit.chunk_id in by_id]
 
 
 def read_vectors(
@@ -59,21 +55,11 @@ def read_vectors(
     return {row.chunk_id: row.embedding.to_numpy().astype(np.float32) for row in rows}
 
 
-def _result(hit: FusedHit, chunk: FoundChunk, run: SearchRun) -> SearchResult:
-    text_score, vector_score = hit.raw_scores.get("text"), hit.raw_scores.get("vector")
+def _result(hit: FusedHit, chunk: FoundChunk) -> SearchResult:
     return SearchResult(
         **vars(chunk),
         score=hit.score,
-        text_score=text_score,
-        vector_score=vector_score,
+        text_score=hit.raw_scores.get("text"),
+        vector_score=hit.raw_scores.get("vector"),
         details=hit.details,
-        relevance=relevance(
-            text_score,
-            run.similarities.get(hit.chunk_id, vector_score),
-            hit.details,
-            run.settings.relevance,
-            run.settings.clauses,
-            tags=chunk.tags,
-            updated_at=chunk.updated_at,
-        ),
     )

@@ -11,6 +11,9 @@ from typing import Any
 from rag_pipeline.search.legs.corrections import Correction
 from rag_pipeline.search.scores import ScoreDetail
 
+FOUND = 0.5
+"""Certainty from which something was found."""
+
 
 @dataclass(frozen=True)
 class FoundChunk:
@@ -81,3 +84,10 @@ class SearchResponse:
     """Mistyped words, and what was searched for instead."""
     feedback: Sequence[str] = ()
     """Words of the best results that were also searched for, because the query found little."""
+    certainty: float = 1.0
+    """How sure the search is of its best result, 0..1 (`ranking.relevance`)."""
+
+    @property
+    def is_found(self) -> bool:
+        """Whether something was found; otherwise the results are only the nearest texts."""
+        return bool(self.results) and self.certainty >= FOUND

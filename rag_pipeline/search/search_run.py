@@ -14,7 +14,7 @@ from rag_pipeline.settings import SearchSettings
 from rag_pipeline.store.embeddings import EmbeddingSpace
 
 _POOL = 4
-"""Candidates fetched per result if some may be left out as repetitive or weak."""
+"""Candidates fetched per result."""
 
 
 @dataclass
@@ -36,8 +36,10 @@ class SearchRun:
     feedback: FeedbackFound = field(default_factory=FeedbackFound)
     space: EmbeddingSpace | None = None
     embedding: Vector | None = None
-    similarities: dict[int, float] = field(default_factory=dict)
-    """Cosines of results found by feedback only, for their relevance."""
+    best_cosine: float | None = None
+    """Of the vector leg's hits, in the space of the local model."""
+    certainty: float = 0.0
+    """How sure the run is of its best result (`ranking.relevance`)."""
 
     @property
     def candidates(self) -> int:
@@ -46,15 +48,8 @@ class SearchRun:
 
     @property
     def pool_size(self) -> int:
-        """Number of fused results to fetch."""
-        settings = self.settings
-        size = settings.limit
-        if (
-            settings.selection == "mmr"
-            or settings.duplicate_similarity < 1
-            or settings.relevance_threshold > 0
-        ):
-            size = _POOL * settings.limit
-        if settings.reranker.url is not None:
-            size = max(size, settings.reranker.candidates)
+        """Number of fused results to fetch: some may be left out, and boosts change the order."""
+        size = _POOL * self.settings.limit
+        if self.settings.reranker.url is not None:
+            size = max(size, self.settings.reranker.candidates)
         return size

@@ -21,6 +21,7 @@ from rag_pipeline.search.legs.feedback_leg import (
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, text_leg
 from rag_pipeline.search.legs.vector_leg import vector_leg
 from rag_pipeline.search.ranking.fusion import fuse
+from rag_pipeline.search.ranking.relevance import boosted, certainty, with_relevance
 from rag_pipeline.search.ranking.reranker import rerank
 from rag_pipeline.search.ranking.result_context import expand as expand_results
 from rag_pipeline.search.ranking.result_pages import ranked_pages
@@ -35,6 +36,7 @@ from rag_pipeline.search.sql_statements import RecordedDatabase, Statement
 from rag_pipeline.search.visibility import posting_buckets, visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
+from rag_pipeline.text import detect_language
 
 
 class Searcher:
@@ -103,7 +105,13 @@ class Searcher:
         if not results:
             notes.append(self._why_nothing(run))
         return SearchResponse(
-            request.query, results, run.seconds, notes, run.text.corrections, run.feedback.words
+            request.query,
+            results,
+            run.seconds,
+            notes,
+            run.text.corrections,
+            run.feedback.words,
+            run.certainty,
         )
 
     def _run(self, request: SearchRequest, asked: AskedQuery) -> SearchRun:
@@ -123,7 +131,11 @@ class Searcher:
         start = time.perf_counter()
         fused = self._with_feedback(run, legs, _fused(legs, run.weights, run.settings))
         with self._database.connection() as connection:
-            fetched = read_results(connection, fused[: run.pool_size], run)
+            read = read_results(connection, fused[: run.pool_size])
+        relevance = run.settings.relevance
+        ordered = boosted(read, relevance, detect_language(run.asked.text))
+        run.certainty = certainty(run.text.found_share, run.best_cosine, relevance)
+        fetched = with_relevance(ordered, run.certainty)
         least = run.settings.relevance_threshold
         results = [one for one in fetched if one.relevance >= least] if least else fetched
         run.weak = len(fetched) - len(results)
@@ -234,19 +246,8 @@ class Searcher:
             legs = {**legs, "feedback": run.feedback.hits}
             weights = {**run.weights, "feedback": weight * share}
             fused = _fused(legs, weights, run.settings)
-            self._compare(run, fused[: run.pool_size])
         run.seconds["feedback"] = time.perf_counter() - start
         return fused
-
-    def _compare(self, run: SearchRun, hits: Sequence[FusedHit]) -> None:
-        """Read the cosines of hits that neither leg found, because relevance needs them."""
-        unknown = [hit.chunk_id for hit in hits if hit.raw_scores.keys() == {"feedback"}]
-        if run.space is None or run.embedding is None or not unknown:
-            return
-        scope = Scope(chunk_ids=sorted(unknown), is_everything=False)
-        with self._database.connection() as connection:
-            nearest = vector_leg(connection, run.space, run.embedding, len(unknown), scope)
-        run.similarities = {hit.chunk_id: hit.raw_score for hit in nearest}
 
     def _vector(self, run: SearchRun) -> list[LegHit]:
         visible = None
@@ -263,6 +264,8 @@ class Searcher:
         embedded = time.perf_counter()
         with self._database.connection() as connection:
             hits = vector_leg(connection, space, embedding, run.candidates, run.scope, visible)
+        if hits and space.provider == "local":
+            run.best_cosine = max(hit.raw_score for hit in hits)
         run.seconds["embed"] = embedded - start
         run.seconds["vector"] = time.perf_counter() - embedded
         return hits

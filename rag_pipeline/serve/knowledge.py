@@ -14,7 +14,6 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.answering import Answer, AnswerStream, Turn
-from rag_pipeline.frames import TRAIL_SEPARATOR
 from rag_pipeline.serve import reply_models as replies
 from rag_pipeline.serve.marking import Marker
 from rag_pipeline.serve.outlines import (
@@ -35,6 +34,7 @@ from rag_pipeline.structure import headings_of
 from rag_pipeline.sync.planning.fingerprints import STRUCTURE
 from rag_pipeline.sync.planning.refresh import current_plan
 from rag_pipeline.system import RagSystem
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 SECTION_CHARACTERS = 20_000
 """Maximum characters of a section in one reply; the reply says where to continue."""

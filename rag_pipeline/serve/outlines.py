@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_pipeline.frames import TRAIL_SEPARATOR
 from rag_pipeline.serve.reply_models import OutlineEntry
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 
 @dataclass(frozen=True)

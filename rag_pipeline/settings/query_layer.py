@@ -23,11 +23,11 @@ class SearchWeights(Section):
 class ClauseWeights(Section):
     """Weight of each clause within the text leg."""
 
-    phrase_in_trail: float = Field(
-        default=10.0, ge=0, description="The query as a phrase in the breadcrumb trail"
+    title: float = Field(
+        default=4.0, ge=0, description="A section whose own heading has all words of the query"
     )
-    phrase_in_text: float = Field(
-        default=8.0, ge=0, description="The query as a phrase in the text"
+    phrase: float = Field(
+        default=2.0, ge=0, description="The query as a phrase, as far as its words are rare"
     )
     words: float = Field(default=4.0, gt=0, description="The query's words, by BM25")
     fuzzy: float = Field(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rag_pipeline.frames import TRAIL_SEPARATOR
 from rag_pipeline.structure.items import Document
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 
 def trails_of(document: Document) -> tuple[list[int], list[str]]:

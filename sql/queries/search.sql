@@ -47,21 +47,14 @@ FROM (
 CROSS JOIN unnest(:words::tsquery[]) WITH ORDINALITY AS w (word, number)
 WHERE c.search_vector @@ w.word;
 
--- name: with_phrase(chunk_ids, phrase)
-SELECT c.chunk_id, c.breadcrumb_trail, c.language
-FROM chunk AS c
-WHERE c.chunk_id = ANY(:chunk_ids) AND c.search_vector @@ :phrase::tsquery;
-
--- name: positions_within(chunk_ids, lexemes)
--- Where the words of a phrase stand in these chunks.
+-- name: trails_and_phrases(chunk_ids, phrase)
 SELECT
-    c.chunk_id,
-    (
-        SELECT jsonb_object_agg(u.lexeme, u.positions)
-        FROM unnest(c.search_vector) AS u WHERE u.lexeme = ANY(:lexemes)
-    ) AS positions
-FROM chunk AS c
-WHERE c.chunk_id = ANY(:chunk_ids);
+    chunk_id,
+    breadcrumb_trail,
+    language,
+    coalesce(search_vector @@ :phrase::tsquery, false) AS has_phrase
+FROM chunk
+WHERE chunk_id = ANY(:chunk_ids);
 
 -- name: shared_lexemes(chunk_ids, scores, least)
 -- The words of a few chunks that at least so many of them have, with the sum of these chunks'

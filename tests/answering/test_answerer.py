@@ -305,7 +305,7 @@ def test_without_a_model_the_documents_are_quoted(
         "Error code E-07 means that the airend temperature is above 110 °C."
     )
     assert answer.citations[0].document == "qv40.md"
-    assert answer.text.startswith("“Error code E-07 means")
+    assert answer.text.startswith("Error code E-07 means")
 
 
 def test_the_budget_limits_what_is_read(answerer_of: AnswererOf, server: ChatServer) -> None:

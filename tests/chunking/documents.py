@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rag_pipeline.frames import SECTION, TRAIL_SEPARATOR, StructuredBlocks, blocks_frame, check
+from rag_pipeline.frames import SECTION, StructuredBlocks, blocks_frame, check
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 LINES_PER_PAGE = 40
 

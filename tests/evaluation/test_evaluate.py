@@ -106,6 +106,23 @@ def test_settings_side_by_side(
     assert "Missed by current settings: 1 of 3" in report
 
 
+def test_negative_questions_count_apart(
+    project: Settings, base: Database, questions: list[KnownQuestion]
+) -> None:
+    negative = KnownQuestion("none", "How is rice cooked?", (), kind="negative")
+    asked = [*questions, negative]
+    (found,) = evaluate(base, asked, [current_settings(project)], answers=True)
+    (plain,) = evaluate(base, questions, [current_settings(project)])
+    assert found.by_group["all"] == plain.by_group["all"]
+    assert set(found.by_question) == {"filter", "stick", "lost"}
+    assert [miss.question.id for miss in found.misses] == ["lost"]
+    assert {"gold section first", "negatives recognised", "false alarms"} <= set(
+        found.without_model
+    )
+    assert "negatives recognised" not in plain.without_model
+    assert found.without_model["gold section first"] == pytest.approx(2 / 3)
+
+
 def judged(request: Request) -> Answer:
     """A server that answers and judges."""
     if "You judge" in request.body["messages"][0]["content"]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from pathlib import Path
 
+import pypdfium2 as pdfium
 import pytest
 
 from rag_pipeline.errors import SettingsError, SourceError
 from rag_pipeline.evaluation import Gold, KnownQuestion, parse_variant, read_questions
 from rag_pipeline.evaluation.judging import Judgement, parse_judgement
 from rag_pipeline.evaluation.known_questions import groups
+from rag_pipeline.evaluation.matching import letters
 from rag_pipeline.settings import Settings
 from tests.conftest import SAMPLES_DIR
 
@@ -35,7 +38,53 @@ def test_questions_are_read(tmp_path: Path) -> None:
     )
     assert (second.id, second.language, second.kind) == ("3", "ko", "")
     assert groups([first, second])["kind code"] == ["x"]
-    assert len(read_questions(SAMPLES_DIR / "questions.jsonl")) >= 40
+
+
+def test_sections_facts_and_negatives_are_read(tmp_path: Path) -> None:
+    gold = [{"doc": "a.pdf"}]
+    file = write(
+        tmp_path / "q.jsonl",
+        {"question": "?", "gold": gold, "section": "5.2 Oil", "facts": ["a", ["b", "c"]]},
+        {"question": "?", "gold": gold, "section": ["5.2", "5.1"]},
+        {"question": "?", "gold": [], "kind": "negative"},
+    )
+    first, second, negative = read_questions(file)
+    assert (first.sections, first.facts) == (("5.2 Oil",), (("a",), ("b", "c")))
+    assert (second.sections, second.facts) == (("5.2", "5.1"), ())
+    assert [one.is_negative for one in (first, second, negative)] == [False, False, True]
+    with pytest.raises(SourceError, match="no questions with an answer"):
+        read_questions(
+            write(tmp_path / "n.jsonl", {"question": "?", "gold": [], "kind": "negative"})
+        )
+
+
+def test_the_sample_questions_are_whole() -> None:
+    """Every kind in both languages, and headings and passages that the documents have."""
+    questions = read_questions(SAMPLES_DIR / "questions.jsonl")
+    outline = json.loads((SAMPLES_DIR / "outline.json").read_text(encoding="utf-8"))
+    pages = {
+        name: [
+            flat(page.get_textpage().get_text_range())
+            for page in pdfium.PdfDocument(SAMPLES_DIR / name)
+        ]
+        for name in outline
+    }
+    assert len(questions) >= 100
+    assert sum(question.is_negative for question in questions) >= 16
+    for kind in ("how-to", "table", "code", "quantity", "comparison", "negative"):
+        assert {q.language for q in questions if q.kind == kind} == {"en", "ko"}, kind
+    for question in questions:
+        for gold in question.gold:
+            assert gold.page
+            assert flat(gold.text) in pages[gold.doc][gold.page - 1], question.id
+        headings = {title for gold in question.gold for _, title, _ in outline[gold.doc]}
+        assert question.is_negative or headings.intersection(question.sections), question.id
+        assert question.is_negative or question.facts, question.id
+
+
+def flat(text: str) -> str:
+    """Return the letters and digits of a text, without ligatures."""
+    return letters(unicodedata.normalize("NFKC", text))
 
 
 @pytest.mark.parametrize(
@@ -46,6 +95,9 @@ def test_questions_are_read(tmp_path: Path) -> None:
         ({"gold": []}, "line 1: question is missing"),
         ({"question": " ", "gold": []}, "the question is empty"),
         ({"question": "?", "gold": []}, "gold is empty"),
+        ({"question": "?", "gold": [{"doc": "a"}], "kind": "negative"}, "has no gold"),
+        ({"question": "?", "gold": [{"doc": "a"}], "section": 5}, "write section as a text"),
+        ({"question": "?", "gold": [{"doc": "a"}], "facts": [["a", ""]]}, "write facts as a text"),
         ({"question": "?", "gold": [{"page": 1}]}, "write gold as"),
         ({"question": "?", "gold": [{"doc": "a", "page": 0}]}, "the page 0 is not a number"),
         ({"question": "?", "gold": None}, "line 1"),

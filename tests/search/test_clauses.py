@@ -54,7 +54,7 @@ def clauses(result: SearchResult) -> dict[str, float]:
     return {detail.clause: detail.weight for detail in result.details}
 
 
-def test_a_phrase_in_the_trail_is_ahead_of_one_in_the_text_ahead_of_words(
+def test_a_title_is_ahead_of_a_phrase_ahead_of_words(
     searcher: Searcher,
 ) -> None:
     results = ask(searcher, "oil filter").results
@@ -63,23 +63,45 @@ def test_a_phrase_in_the_trail_is_ahead_of_one_in_the_text_ahead_of_words(
         "Safety",
         "Safety",
     ]
-    assert clauses(results[0]) == {"phrase_in_trail": 10.0, "words": 4.0}
-    assert clauses(results[1]) == {"phrase_in_text": 8.0, "words": 4.0}
+    assert clauses(results[0]) == {"title": 4.0, "phrase": 2.0, "words": 4.0}
+    assert clauses(results[1]) == {"phrase": 2.0, "words": 4.0}
     assert clauses(results[2]) == {"words": 4.0}
 
 
 def test_every_clause_has_its_share_and_all_add_up(searcher: Searcher) -> None:
-    (best, *others) = ask(searcher, "oil filter").results
-    trail, words = best.details
-    assert (trail.raw_score, trail.rank, words.rank) == (1.0, 1, 1)
-    # Shares go by weight × part: the trail's part is 1.
+    (best, second, third) = ask(searcher, "oil filter").results
+    title, phrase, words = best.details
+    assert (title.raw_score, title.rank, words.rank) == (1.0, 1, 1)
+    assert 0 < phrase.raw_score <= 1, "two words of a third of the chunks are not that rare"
     assert best.text_score is not None
-    # The scale is set by words: the best chunk's without the phrase, at least a fifth of 4.
-    by_words = [best.text_score - 10, others[0].text_score - 8, others[1].text_score]
-    scale = max(0.2 * 4, *by_words)
-    assert trail.contribution == pytest.approx(10 / scale)
-    assert words.contribution == pytest.approx(by_words[0] / scale)
-    assert trail.contribution + words.contribution == pytest.approx(best.score)
+    assert second.text_score is not None
+    # The scale is set by words: the best chunk's without a bonus, at least three tenths of 4.
+    bonus = 4 + 2 * phrase.raw_score
+    by_words = [best.text_score - bonus, second.text_score - bonus + 4, third.text_score]
+    scale = max(0.3 * 4, *(one for one in by_words if one is not None))
+    assert title.contribution == pytest.approx(4 / scale)
+    assert words.contribution == pytest.approx((best.text_score - bonus) / scale)
+    assert sum(one.contribution for one in best.details) == pytest.approx(best.score)
+
+
+def test_a_title_holds_the_words_in_any_form_and_order(searcher: Searcher) -> None:
+    for query in ("filters for oil", "What is the oil filter?", "filter oil"):
+        best = ask(searcher, query).results[0]
+        assert best.breadcrumb_trail == "Maintenance > Oil filter", query
+        assert "title" in clauses(best), query
+
+
+def test_function_words_find_nothing_beside_others(searcher: Searcher) -> None:
+    assert ask(searcher, "what is the capital of them").results == []
+    assert ask(searcher, "it is").results, "alone, they are all that was asked"
+
+
+def test_nothing_found_is_a_state(searcher: Searcher) -> None:
+    assert ask(searcher, "oil filter").is_found
+    assert not ask(searcher, "capital of France").is_found
+    missing = ask(searcher, "boiling point of ethanol at the stage of distillation in vacuum")
+    assert not missing.is_found
+    assert missing.results, "the nearest texts are listed"
 
 
 def test_a_misspelt_word_is_corrected_and_shown(searcher: Searcher) -> None:
@@ -131,13 +153,8 @@ def test_the_phrase_of_a_query() -> None:
     # Segments stand for a code, so that it is found within a longer one.
     assert Phrase.of("DS-7604NI") == Phrase(("ds", "7604ni"))
     assert Phrase.of("!?") is None
+    assert Phrase.of("oil") is None, "the word itself says it"
     assert Phrase.of("word " * 40) is None
-
-
-def test_where_a_phrase_starts() -> None:
-    phrase = Phrase(("to", "be"))
-    assert phrase.starts({"to": [1, 5, 9], "be": [2, 7, 10]}) == [1, 9]
-    assert phrase.starts({"to": [1]}) == []
 
 
 def test_distances_by_hand() -> None:

@@ -45,7 +45,7 @@ def test_json_has_every_clause(rag: Run) -> None:
     response = json.loads(rag("lubricator gauge", "--json"))
     (first, *_) = response["results"]
     assert first["content"] == "Check the lubricator gauge."
-    assert [detail["clause"] for detail in first["details"]] == ["phrase_in_text", "words"]
+    assert [detail["clause"] for detail in first["details"]] == ["phrase", "words"]
     assert set(first["details"][0]) == {
         "leg", "clause", "raw_score", "rank", "weight", "contribution"
     }  # fmt: skip
@@ -71,7 +71,7 @@ def test_a_correction_is_in_the_response(rag: Run) -> None:
         (["--since", "2020-01-01"], 2),
         (["--before", "2020-01-01"], 0),
         (["--select", "mmr"], 2),
-        (["--threshold", "1"], 0),
+        (["--threshold", "1"], 1),
     ],
 )
 def test_options(rag: Run, options: list[str], count: int) -> None:

@@ -177,17 +177,9 @@ def test_of_many_results_a_word_must_be_in_two(database_url: str) -> None:
         found = ask(database, nonsense, settings, limit=count, filters=Filters(languages=["en"]))
         return set(found.feedback)
 
-    assert words(5) == {"seals", "hoses", "and"}
-    assert words(1) == {"pumps", "seals", "hoses", "and"}, "of two results, each word of either"
+    assert words(5) == {"seals", "hoses"}
+    assert words(1) == {"pumps", "seals", "hoses"}, "of two results, each word of either"
     database.close()
-
-
-def test_what_only_feedback_found_is_as_relevant_as_its_meaning(database: Database) -> None:
-    found = ask(database, QUERY, relevance_threshold=0.5).results
-    sheet = next(one for one in found if one.content == SHEET)
-    assert [detail.leg for detail in sheet.details] == ["feedback"]
-    floor, ceiling = SETTINGS.search.relevance.similarity_floor, 0.93
-    assert sheet.relevance == pytest.approx((np.cos(0.5) - floor) / (ceiling - floor), abs=0.01)
 
 
 def test_the_statements_tell_of_it(database: Database) -> None:

@@ -41,7 +41,7 @@ def test_scores_worked_by_hand() -> None:
 def test_a_bonus_goes_beyond_the_scale() -> None:
     # A phrase is three quarters of the first hit's score; its words alone would give 2.
     phrase = (
-        Clause("phrase_in_text", 1.0, 6.0, 0.75, is_bonus=True),
+        Clause("phrase", 1.0, 6.0, 0.75, is_bonus=True),
         Clause("words", 2.0, 1, 0.25),
     )
     text = [LegHit(1, 8.0, phrase), LegHit(2, 4.0)]

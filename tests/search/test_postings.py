@@ -24,7 +24,7 @@ from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.database import Database
 from tests.search.conftest import finish, land_document
 
-WORDS = ClauseWeights(phrase_in_trail=0, phrase_in_text=0, fuzzy=0)
+WORDS = ClauseWeights(title=0, phrase=0, fuzzy=0)
 
 
 def packed(slot: int, frequency: int, length: int) -> bytes:

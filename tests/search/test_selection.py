@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from rag_pipeline.search import Filters, ScoreDetail, Searcher, SearchResult
-from rag_pipeline.search.ranking.relevance import relevance
+from rag_pipeline.search import Filters, Searcher, SearchResult
+from rag_pipeline.search.ranking.relevance import boosted, certainty, with_relevance
 from rag_pipeline.search.ranking.reranker import rerank
 from rag_pipeline.search.ranking.selection import maximal_marginal_relevance, without_duplicates
-from rag_pipeline.settings import ClauseWeights, RelevanceSettings, RerankerSettings, Settings
+from rag_pipeline.search.search_results import FOUND
+from rag_pipeline.settings import RelevanceSettings, RerankerSettings, Settings
 from rag_pipeline.store.database import Database
 from tests.search.conftest import finish, land_document
 from tests.search.reranker_server import reranker
@@ -45,35 +47,33 @@ def ids(results: list[SearchResult]) -> list[int]:
     return [one.chunk_id for one in results]
 
 
-def test_relevance_by_hand() -> None:
+def test_certainty_by_hand() -> None:
     settings = RelevanceSettings(similarity_floor=0.5, similarity_ceiling=1.0)
-    words = (ScoreDetail("text", "words", 7.0, 1, 4.0, 0.02),)
-    # A text score of 2 with weight 4 is half of what the words could give; cosine .6 is a fifth.
-    assert relevance(2.0, 0.6, words, settings, ClauseWeights()) == pytest.approx(1 - 0.5 * 0.8)
-    assert relevance(None, 0.4, (), settings, ClauseWeights()) == 0.0
-    assert relevance(None, 1.0, (), settings, ClauseWeights()) == 1.0
-    # Of a text score of 9, the phrase made eight ninths: the words' one is a quarter of their most.
-    phrase = (ScoreDetail("text", "phrase_in_text", 1.0, 1, 8.0, 0.16), *words)
-    assert relevance(9.0, None, phrase, settings, ClauseWeights()) == pytest.approx(0.9)
+    # A third of the words, and a cosine a fifth of the way: .333 + .45 × .2 is over .375.
+    assert certainty(1 / 3, 0.6, settings) == pytest.approx(0.5 * (1 / 3 + 0.09) / 0.375)
+    assert certainty(0.0, 0.4, settings) == 0.0
+    assert certainty(1.0, 1.0, settings) == 1.0
+    assert certainty(0.18, None, settings) == pytest.approx(FOUND), "words alone must be fewer"
 
 
-def test_boosts_are_small_and_bounded() -> None:
-    settings = RelevanceSettings(
-        similarity_floor=0.5, recency_boost=0.1, tag_boosts={"official": 0.05, "x": 0.01}
-    )
+def test_relevance_follows_the_order() -> None:
+    found = with_relevance([result(1, 2.0), result(2, 1.5), result(3, 0.5)], 0.8)
+    assert [one.relevance for one in found] == pytest.approx([0.8, 0.6, 0.2])
+
+
+def test_boosts_are_part_of_the_score() -> None:
+    settings = RelevanceSettings(recency_boost=0.1, tag_boosts={"official": 0.05, "x": 0.01})
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    year_ago = now - timedelta(days=365)
-    found = relevance(
-        None,
-        0.5,
-        (),
-        settings,
-        ClauseWeights(),
-        tags=["x", "official"],
-        updated_at=year_ago,
-        now=now,
+    old = replace(
+        result(1, 1.0), updated_at=now - timedelta(days=365), tags=["x", "official"], language="ko"
     )
-    assert found == pytest.approx(0.05 + 0.05)
+    first, second = boosted([old, result(2, 1.0)], settings, "en", now)
+    assert (first.chunk_id, second.chunk_id) == (1, 2)
+    assert {d.clause: d.contribution for d in first.details} == pytest.approx(
+        {"recency": 0.05, "tag": 0.05}
+    )
+    assert {d.clause: d.contribution for d in second.details} == pytest.approx({"language": 0.05})
+    assert first.score == pytest.approx(1.1)
 
 
 def test_repetitions_of_better_results_go() -> None:
@@ -126,7 +126,7 @@ def test_what_is_less_relevant_than_asked_is_left_out(database: Database) -> Non
     assert 1 >= best > everything[1].relevance > 0
     some = searcher.search("oil pump", weights=text, relevance_threshold=best).results
     assert some == everything[:1]
-    none = searcher.search("oil", weights=text, relevance_threshold=1.0)
+    none = searcher.search("oil xyzzy", weights=text, relevance_threshold=1.0)
     assert (none.results, none.notes) == ([], ["nothing of relevance 1 or more was found"])
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.chunking.regions import Box
-from rag_pipeline.frames import FURNITURE_ROLES, TRAIL_SEPARATOR
-from rag_pipeline.text import one_line
+from rag_pipeline.frames import FURNITURE_ROLES
+from rag_pipeline.text import TRAIL_SEPARATOR, one_line
 
 HEADING_ROLES = frozenset({"heading", "title"})
 

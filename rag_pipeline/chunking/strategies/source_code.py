@@ -13,7 +13,8 @@ from rag_pipeline.chunking.cutting.ranges import BodyCutter, TrailOf
 from rag_pipeline.chunking.cutting.windows import Atom, body_atoms, glue_atoms, pack
 from rag_pipeline.chunking.strategies.grammars import definitions, grammar, known_language
 from rag_pipeline.chunking.task import Task
-from rag_pipeline.frames import FURNITURE_ROLES, TRAIL_SEPARATOR
+from rag_pipeline.frames import FURNITURE_ROLES
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 _NAME_SHARE = 12
 """A twelfth of the budget is reserved for the names of the class and function around a chunk."""

@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.chunking import content_hash, embedded_text
-from rag_pipeline.frames import SECTION, TRAIL_SEPARATOR, Chunks, check
+from rag_pipeline.frames import SECTION, Chunks, check
 from rag_pipeline.relational.rows.row_reading import Record
 from rag_pipeline.relational.rows.row_text import Renderer
 from rag_pipeline.relational.rows.row_views import Group, View, key_text, keys_of, shown
 from rag_pipeline.relational.schema.table_schema import Schema, is_flag, is_text
 from rag_pipeline.settings import RelationalSettings
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 MAX_CATEGORY_CHARACTERS = 60

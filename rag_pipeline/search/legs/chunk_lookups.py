@@ -1,8 +1,8 @@
-"""What is looked up in a few chunks themselves: phrases, and the counts of frequent words."""
+"""What is looked up in a few chunks themselves: titles, phrases, counts of frequent words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,70 +10,64 @@ from numpy.typing import NDArray
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.analysis import count_positions
+from rag_pipeline.analysis import analyze
 from rag_pipeline.search.legs.bm25_postings import K1, B, Corpus, occurrences
 from rag_pipeline.search.legs.phrases import Phrase, quoted
 from rag_pipeline.store.named_queries import queries, records
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 
 @dataclass(frozen=True)
-class PhrasePlace:
-    """Where a chunk has the phrase."""
+class WholeMatch:
+    """Where a chunk has the whole query."""
 
-    in_trail: bool = False
-    in_text: bool = False
+    in_title: bool = False
+    """Whether the heading of its section has every content word."""
+    as_phrase: bool = False
 
 
 @dataclass(frozen=True)
-class PhraseChunk:
-    """A chunk with the phrase: a row of the statement `with_phrase`."""
+class ChunkTrail:
+    """A row of the statement `trails_and_phrases`."""
 
     chunk_id: int
     breadcrumb_trail: str
     language: str
+    has_phrase: bool
 
 
-@dataclass(frozen=True)
-class PhrasePositions:
-    """A row of the statement `positions_within`."""
+def whole_matches(
+    connection: Connection[TupleRow],
+    phrase: Phrase | None,
+    asked: Sequence[Set[str]],
+    chunk_ids: Sequence[int],
+) -> dict[int, WholeMatch]:
+    """Return where each of the chunks has the whole query.
 
-    chunk_id: int
-    positions: dict[str, list[int]] | None
-    """By lexeme."""
-
-
-def phrase_places(
-    connection: Connection[TupleRow], phrase: Phrase | None, chunk_ids: Sequence[int]
-) -> dict[int, PhrasePlace]:
-    """Return where each of the chunks has the phrase; those without it are left out."""
-    if phrase is None or not chunk_ids:
+    `asked` are the query's words (`query_words`). A chunk belongs to the last part of its trail.
+    """
+    if not chunk_ids:
         return {}
-    found: dict[int, PhrasePlace] = {}
-    borders: dict[int, int] = {}
-    chunks = records(
-        connection, PhraseChunk, queries.with_phrase, chunk_ids=chunk_ids, phrase=phrase.tsquery
+    rows = records(
+        connection,
+        ChunkTrail,
+        queries.trails_and_phrases,
+        chunk_ids=list(chunk_ids),
+        phrase=phrase.tsquery if phrase else None,
     )
-    for chunk in chunks:
-        trail = chunk.breadcrumb_trail
-        in_trail = bool(trail) and phrase.is_in(trail, chunk.language)
-        found[chunk.chunk_id] = PhrasePlace(in_trail, not in_trail)
-        # A single word missing from the trail must be in the text; a longer phrase is checked.
-        if trail and (in_trail or len(phrase.lexemes) > 1):
-            # The trail has the first positions of a chunk.
-            borders[chunk.chunk_id] = count_positions(trail, chunk.language)
-    if borders:
-        rows = records(
-            connection,
-            PhrasePositions,
-            queries.positions_within,
-            chunk_ids=sorted(borders),
-            lexemes=sorted(set(phrase.lexemes)),
+    titles: dict[tuple[str, str], bool] = {}
+    for row in rows:
+        key = (row.breadcrumb_trail.rpartition(TRAIL_SEPARATOR)[2], row.language)
+        if key not in titles:
+            lexemes = {lexeme for lexeme, _ in analyze(*key)}
+            titles[key] = bool(asked) and all(not lexemes.isdisjoint(word) for word in asked)
+    return {
+        row.chunk_id: WholeMatch(
+            titles[row.breadcrumb_trail.rpartition(TRAIL_SEPARATOR)[2], row.language],
+            row.has_phrase,
         )
-        for row in rows:
-            starts = phrase.starts(row.positions or {})
-            in_text = bool(starts) and starts[-1] > borders[row.chunk_id]
-            found[row.chunk_id] = PhrasePlace(found[row.chunk_id].in_trail, in_text)
-    return found
+        for row in rows
+    }
 
 
 @dataclass(frozen=True)

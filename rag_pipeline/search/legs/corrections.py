@@ -16,6 +16,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import query_weights
+from rag_pipeline.analysis.function_words import is_function_word
 from rag_pipeline.analysis.stemming import fold_accents
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
 from rag_pipeline.search.legs.lexeme_frequencies import frequencies_of
@@ -92,7 +93,7 @@ def _doubtful(
             continue
         seen.add(lexeme)
         is_code = any(character.isdigit() for character in lexeme)
-        if len(lexeme) < _shortest(lexeme, is_code):
+        if len(lexeme) < _shortest(lexeme, is_code) or is_function_word(token):
             continue
         forms = query_weights(token, languages)
         own = frequencies.get(lexeme, 0)

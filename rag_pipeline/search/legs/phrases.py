@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_pipeline.analysis import analyze
@@ -21,7 +21,7 @@ class Phrase:
 
     @classmethod
     def of(cls, query: str) -> Phrase | None:
-        """Return the query's phrase; None if it has no words or too many.
+        """Return the query's phrase; None if it has a single word, or too many.
 
         Words are used as typed, not stemmed. If a code has several lexemes at a position (`7604ni`,
         `7604`, `ni`; and the whole code at the first), the longest segment represents it: texts
@@ -31,7 +31,7 @@ class Phrase:
         for lexeme, position in analyze(query, "und"):
             by_position.setdefault(position, []).append(lexeme)
         positions = sorted(by_position)
-        if not positions or len(positions) > MAX_POSITIONS:
+        if not 1 < len(positions) <= MAX_POSITIONS:
             return None
         if positions[-1] - positions[0] + 1 != len(positions):
             return None
@@ -41,25 +41,6 @@ class Phrase:
     def tsquery(self) -> str:
         """The phrase as a Postgres `tsquery`."""
         return " <-> ".join(quoted(lexeme) for lexeme in self.lexemes)
-
-    def is_in(self, text: str, language: str) -> bool:
-        """Return whether a text contains the phrase."""
-        wanted = set(self.lexemes)
-        positions: dict[str, list[int]] = {}
-        for lexeme, position in analyze(text, language):
-            if lexeme in wanted:
-                positions.setdefault(lexeme, []).append(position)
-        return bool(self.starts(positions))
-
-    def starts(self, positions: Mapping[str, Sequence[int]]) -> list[int]:
-        """Return where the phrase begins, given the positions of a chunk's lexemes."""
-        found: set[int] | None = None
-        for offset, lexeme in enumerate(self.lexemes):
-            here = {position - offset for position in positions.get(lexeme, ())}
-            found = here if found is None else found & here
-            if not found:
-                return []
-        return sorted(found or ())
 
 
 def quoted(lexeme: str) -> str:

@@ -1,8 +1,9 @@
 """The text leg: words by exact BM25, plus clauses for phrases, corrected words and file names.
 
-A chunk's score in this leg is the weighted sum of its clauses: phrase in the breadcrumb trail,
-phrase in the text, words, corrected words, words in the file name. Each is at most 1: a phrase is
-there or not, and BM25 is divided by the most that the query's words could give.
+A chunk's score in this leg is the weighted sum of its clauses: the section's title, the phrase,
+words, corrected words, words in the file name. Each is at most 1: a title has all words or not, a
+phrase counts as much as its words are rare, and BM25 is divided by the most that the query's words
+could give.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.analysis import query_weights
+from rag_pipeline.analysis import query_weights, query_words
 from rag_pipeline.search.filters import EVERYTHING, Scope
 from rag_pipeline.search.legs.bm25_postings import Corpus, inverse_frequency
 from rag_pipeline.search.legs.corrections import Correction, correct
@@ -26,7 +27,7 @@ from rag_pipeline.search.visibility import posting_buckets
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries
 
-SURE_OF_WORDS = 0.2
+SURE_OF_WORDS = 0.3
 """Sureness from which the leg counts in full in the fusion."""
 
 
@@ -42,6 +43,8 @@ class TextFound:
     """Every lexeme of the query and of its corrections, known or not."""
     sureness: float = 1.0
     """Best hit's share of what the query's words could give, 0..1."""
+    found_share: float = 0.0
+    """The same without names of files; 0 if nothing was found."""
     searched: Searched | None = None
     """What was searched; None if there was nothing to search for."""
 
@@ -68,8 +71,7 @@ def text_leg(
     languages = [language for (language,) in queries.corpus_languages(connection)]
     phrase = Phrase.of(query)
     weights = query_weights(query, languages)
-    wanted = {*weights, *(phrase.lexemes if phrase else ())}
-    frequencies = _frequencies(connection, wanted)
+    frequencies = _frequencies(connection, weights)
     words = _words(weights, frequencies, corpus)
     corrections: list[Correction] = []
     fuzzy = Words({}, {})
@@ -84,7 +86,16 @@ def text_leg(
     unknown = _unknown_share(weights, frequencies, corrections, corpus)
     searched = Searched(corpus, has_dead, languages, scope)
     search = WordSearch(
-        connection, searched, words, READ_POSTINGS, clauses, fuzzy, phrase, named, unknown
+        connection,
+        searched,
+        words,
+        READ_POSTINGS,
+        clauses,
+        fuzzy,
+        phrase,
+        query_words(query, languages),
+        named,
+        unknown,
     )
     hits = search.best(limit)
     return TextFound(
@@ -92,7 +103,8 @@ def text_leg(
         corrections,
         fuzzy.factors | words.factors,
         weights.keys() | fuzzy.factors.keys(),
-        search.sureness(hits),
+        search.sureness(hits, file_names=True),
+        search.sureness(hits, file_names=False),
         searched,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,8 +16,9 @@ from rag_pipeline.search.legs.bm25_postings import (
     Corpus,
     Scores,
     best_places,
+    inverse_frequency,
 )
-from rag_pipeline.search.legs.chunk_lookups import PhrasePlace, phrase_places, recounted
+from rag_pipeline.search.legs.chunk_lookups import WholeMatch, recounted, whole_matches
 from rag_pipeline.search.legs.named_files import NamedChunks
 from rag_pipeline.search.legs.phrases import Phrase
 from rag_pipeline.search.scores import Clause, LegHit
@@ -29,8 +30,8 @@ READ_POSTINGS = 300_000
 counted only in the chunks that are best by all the others."""
 RECOUNTED = 300
 """Number of best chunks in which those words are counted."""
-MAX_PHRASES = 100
-"""Chunks with every word of the query that are checked for the phrase, best by words first."""
+MAX_WHOLE = 100
+"""Chunks with every word of the query whose title and phrase are looked at, best first."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class WordSearch:
     clauses: ClauseWeights = field(default_factory=ClauseWeights)
     fuzzy: Words = field(default_factory=lambda: Words({}, {}))
     phrase: Phrase | None = None
+    asked: Sequence[Set[str]] = ()
+    """The query's content words, each with its forms; for titles."""
     named: NamedChunks | None = None
     unknown: float = 0.0
     """Total weight of words that are missing from the corpus."""
@@ -80,8 +83,8 @@ class WordSearch:
         count = max(limit, RECOUNTED) if unread else limit
         check = self.searched.has_dead or (not scope.is_everything and scope.chunk_ids is None)
         places = self._verified(scores, total, count, scope if check else None)
-        with_phrase = self._with_all_words(scores, total, covered, scope if check else None)
-        places = np.union1d(places, with_phrase)
+        whole = self._with_all_words(scores, total, covered, scope if check else None)
+        places = np.union1d(places, whole)
         ids = scores.chunk_ids(places)
         raw = {"words": scores.values[places].astype(np.float64)}
         if fuzzy is not None:
@@ -91,33 +94,33 @@ class WordSearch:
         if unread:
             factors = {lexeme: self.words.factors[lexeme] for lexeme in unread}
             raw["words"] += recounted(self.connection, self.searched.corpus, factors, ids)
-        phrases = phrase_places(
-            self.connection, self.phrase, scores.chunk_ids(with_phrase).tolist()
+        matches = whole_matches(
+            self.connection, self.phrase, self.asked, scores.chunk_ids(whole).tolist()
         )
-        # All with the phrase, and no more of the others than are returned.
+        # All with the whole query, and no more of the others than are returned.
         order = np.argsort(-self._weighted(raw), kind="stable")
-        best = set(ids[order[: limit + len(phrases)]].tolist())
+        best = set(ids[order[: limit + len(matches)]].tolist())
         hits = [
             self._hit(
                 chunk_id,
                 {clause: float(column[place]) for clause, column in raw.items()},
-                phrases.get(chunk_id, PhrasePlace()),
+                matches.get(chunk_id, WholeMatch()),
                 ceiling,
             )
             for place, chunk_id in enumerate(ids.tolist())
-            if chunk_id in best or chunk_id in phrases
+            if chunk_id in best or chunk_id in matches
         ]
         hits = [hit for hit in hits if hit.raw_score > 0]
         return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))[:limit]
 
-    def sureness(self, hits: Sequence[LegHit]) -> float:
+    def sureness(self, hits: Sequence[LegHit], *, file_names: bool) -> float:
         """Return the most that a hit has of what the query's words could give, 0..1.
 
-        A phrase is all of it. A file name counts unless a filter lists the chunks: then it says
-        nothing about them.
+        The whole query as title or phrase is all of it. File names count on demand, unless a filter
+        lists the chunks: then they say nothing about them.
         """
         counted = {"words", "fuzzy"}
-        if self.searched.scope.chunk_ids is None:
+        if file_names and self.searched.scope.chunk_ids is None:
             counted.add("file_name")
         most = 0.0
         for hit in hits:
@@ -145,20 +148,23 @@ class WordSearch:
     def _score(
         self, scores: Scores, fuzzy: Scores | None, read: Sequence[str]
     ) -> NDArray[np.bool_] | None:
-        """Add up BM25; return which places have every word of the phrase that was read."""
-        phrase = self._distinct_phrase()
-        counted = set(phrase).intersection(read) if phrase else set()
-        covered = np.zeros(len(scores.values), dtype=np.uint8) if counted else None
+        """Add up BM25; return which places have every word of the query that was read."""
+        wanted = [word for word in self.asked if not word.isdisjoint(read)]
+        # A word of the corpus that was not read is in most chunks.
+        if not wanted or any(word.isdisjoint(self.words.factors) for word in self.asked):
+            wanted = []
+        covered = np.zeros((len(wanted), len(scores.values)), dtype=np.bool_) if wanted else None
         rows = self._postings([*read, *self.fuzzy.factors])
         for lexeme in read:
             places, rest = scores.places(rows.get(lexeme, ()))
             scores.add(places, rest, self.words.factors[lexeme])
-            if covered is not None and lexeme in counted:
-                covered[places] += 1
+            for row, word in enumerate(wanted):
+                if covered is not None and lexeme in word:
+                    covered[row, places] = True
         if fuzzy is not None:
             for lexeme, factor in self.fuzzy.factors.items():
                 fuzzy.add(*fuzzy.places(rows.get(lexeme, ())), factor)
-        return None if covered is None else covered == len(counted)
+        return None if covered is None else np.all(covered, axis=0, keepdims=True)[0]
 
     def _weight(self, clause: str) -> float:
         return float(getattr(self.clauses, clause))
@@ -193,12 +199,13 @@ class WordSearch:
                 rows.setdefault(lexeme, []).append((bucket, postings))
         return rows
 
-    def _distinct_phrase(self) -> tuple[str, ...]:
-        """Return the phrase's lexemes; none if the corpus lacks one of them."""
-        if self.phrase is None or not (self.clauses.phrase_in_trail or self.clauses.phrase_in_text):
-            return ()
-        lexemes = self.phrase.lexemes
-        return lexemes if all(self.words.frequencies.get(one) for one in lexemes) else ()
+    def _phrase_rarity(self) -> float:
+        """Return how rare the phrase's words are together, 1 = as the rarest word, at most."""
+        corpus, known = self.searched.corpus, self.words.frequencies
+        rarest = inverse_frequency(corpus.chunk_count, 1)
+        words = [max((known.get(form, 0) for form in word), default=0) for word in self.asked]
+        rarity = sum(inverse_frequency(corpus.chunk_count, count) for count in words if count)
+        return min(1.0, rarity / rarest)
 
     def _ceiling(self) -> float:
         """Return the BM25 score of a chunk that is full of everything asked for."""
@@ -233,11 +240,11 @@ class WordSearch:
         covered: NDArray[np.bool_] | None,
         scope: Scope | None,
     ) -> NDArray[np.int64]:
-        """Return the best places that have every word of the phrase."""
+        """Return the best places that have every word of the query."""
         if covered is None:
             return np.zeros(0, dtype=np.int64)
         places = np.flatnonzero(covered)
-        best = places[best_places(total[places], MAX_PHRASES)]
+        best = places[best_places(total[places], MAX_WHOLE)]
         return best if scope is None else self._passing(scores, best, scope)
 
     def _passing(
@@ -249,11 +256,11 @@ class WordSearch:
         return kept
 
     def _hit(
-        self, chunk_id: int, raw: Mapping[str, float], phrase: PhrasePlace, ceiling: float
+        self, chunk_id: int, raw: Mapping[str, float], match: WholeMatch, ceiling: float
     ) -> LegHit:
         bonus = {
-            "phrase_in_trail": float(phrase.in_trail),
-            "phrase_in_text": float(phrase.in_text),
+            "title": float(match.in_title),
+            "phrase": self._phrase_rarity() if match.as_phrase else 0.0,
         }
         parts = [(name, value, value, self._weight(name)) for name, value in bonus.items()]
         parts += [
