@@ -99,7 +99,8 @@ class PageContent:
     rulings: list[Ruling] = field(default_factory=list)
     fills: list[Box] = field(default_factory=list)
     images: list[Box] = field(default_factory=list)
-    hidden_characters: int = 0
+    left_out: list[str] = field(default_factory=list)
+    """Words that a reader does not see."""
     unreadable_characters: int = 0
     """Characters of private areas: the font gives them no meaning."""
     unmapped_characters: int = 0

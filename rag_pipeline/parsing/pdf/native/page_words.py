@@ -203,7 +203,7 @@ class TextReader:
 
 _Piece = tuple[Run, int, int]
 """A run, and the indices of the first and last character that it draws of a word."""
-_NO_RUN = Run(Style(0.0, False, False, False, 0, ""), 0, True, True, False, (0.0, 0.0), False)
+_NO_RUN = Run(Style(0.0, False, False, False, 0, ""), 0, True, True, False, (0.0, 0.0), False, 0)
 """Holds the place of a run until the pieces of a word are known."""
 
 
