@@ -22,7 +22,8 @@ from rag_pipeline.parsing.pdf.native.page_content import read_pages
 from rag_pipeline.parsing.pdf.native.pdf_opening import is_cut_short, open_pdf, title_of
 from rag_pipeline.parsing.pdf.native.second_engine import SecondEngine
 from rag_pipeline.parsing.pdf.native.tags import is_tagged, sensible_headings
-from rag_pipeline.parsing.pdf.ocr.tesseract import PageOcr, confidence_in
+from rag_pipeline.parsing.pdf.ocr.picture_pages import confidence_in
+from rag_pipeline.parsing.pdf.ocr.tesseract import PageOcr
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import detect_language
 

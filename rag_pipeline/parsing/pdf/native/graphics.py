@@ -8,6 +8,7 @@ bottom left): left, bottom, right, top.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise, repeat
@@ -46,6 +47,9 @@ class Graphics:
     """Text objects that the text page dropped as doubles: text printed twice to look bold."""
     repeated_objects: list[Address] = field(default_factory=list)
     """Their addresses."""
+    blank_objects: Counter[Address] = field(default_factory=Counter)
+    """By font, text objects of no width that the text page left out: spaces, or letters of a font
+    that is not there."""
     text_order: dict[Address, int] = field(default_factory=dict)
     """Text objects by address, with their place in the drawing order."""
     covers: list[tuple[Box, int]] = field(default_factory=list)
@@ -110,6 +114,8 @@ class GraphicsReader:
             if box and box[2] - box[0] > 1 and box[3] - box[1] > 1:  # not of spaces only
                 self.graphics.repeated_text.append(box)
                 self.graphics.repeated_objects.append(address)
+            elif box and box[2] - box[0] <= 0:
+                self.graphics.blank_objects[calls.font_of(item)] += 1
         elif kind == PATH:
             self._read_path(item, form)
         elif kind == IMAGE:

@@ -33,7 +33,7 @@ from rag_pipeline.parsing.pdf.native.tags import tagged_headings
 from rag_pipeline.parsing.pdf.native.visibility import covered_share, unseen_words
 from rag_pipeline.text import clean_text
 
-_UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff]")
+_UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff\x01-\x08\x0e-\x1f\x7f-\x9f]")
 _SYMBOL_BULLETS = str.maketrans(
     {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf0a8": "▪", "\uf076": "❖"}
 )
@@ -134,11 +134,24 @@ def _page_content(
             unseen = set()
         _part_words(content, words, raw, unseen, box, turns)
     _clean_texts(content)
+    content.unreadable_characters += _unread_characters(raw, graphics)
     if any(run.unmapped for run in raw.distinct_runs):
         content.unmapped_characters = sum(
             len(text) for text, run in zip(raw.texts, raw.runs, strict=True) if run.unmapped
         )
     return content
+
+
+def _unread_characters(raw: RawWords, graphics: Graphics) -> int:
+    """Text objects left out because their font is neither in the file nor on this machine.
+
+    One that holds nothing but a space looks the same, but other text of its font was read.
+    """
+    return sum(
+        count
+        for font, count in graphics.blank_objects.items()
+        if font not in raw.fonts and c.FPDFFont_GetIsEmbedded(ctypes.cast(font, c.FPDF_FONT)) == 0
+    )
 
 
 def _to_layout(box: Any, page: Box, turns: int) -> Any:
@@ -192,13 +205,15 @@ def _clean_texts(content: PageContent) -> None:
             if not text.isascii() or not text.isprintable():
                 word.text, unreadable = _cleaned(text)
                 content.unreadable_characters += unreadable
+        words[:] = [word for word in words if word.text]
 
 
 @lru_cache(maxsize=MAX_CLEANED)
 def _cleaned(text: str) -> tuple[str, int]:
     """A word without what no client can carry, and its characters without a Unicode value."""
-    text = clean_text(text.translate(_SYMBOL_BULLETS))
-    return text, len(_UNREADABLE.findall(text))
+    text = text.translate(_SYMBOL_BULLETS)
+    cleaned = clean_text(text)
+    return cleaned, len(_UNREADABLE.findall(text)) + cleaned.count("\ufffd") - text.count("\ufffd")
 
 
 def _part_words(

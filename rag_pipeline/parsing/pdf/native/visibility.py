@@ -97,17 +97,22 @@ def _doubtful(words: RawWords, graphics: Graphics) -> _Mask:
 def _inside(boxes: _Boxes, x: _Boxes, y: _Boxes) -> _Mask:
     """A row for each box: which points it holds."""
     left, bottom, right, top = (edge[:, None] for edge in boxes.T)
-    return (left <= x) & (x <= right) & (bottom <= y) & (y <= top)
+    inside: _Mask = (left <= x) & (x <= right) & (bottom <= y) & (y <= top)
+    return inside
 
 
 def _least(colors: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.minimum(np.minimum(colors >> 16, colors >> 8 & 255), colors & 255)
+    least: npt.NDArray[np.int64] = np.minimum(
+        np.minimum(colors >> 16, colors >> 8 & 255), colors & 255
+    )
+    return least
 
 
 def _differ(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The most that two colours differ by in red, green or blue."""
     parts = [np.abs((a >> shift & 255) - (b >> shift & 255)) for shift in (0, 8, 16)]
-    return np.maximum(np.maximum(parts[0], parts[1]), parts[2])
+    most: npt.NDArray[np.int64] = np.maximum(np.maximum(parts[0], parts[1]), parts[2])
+    return most
 
 
 class _Objects:
@@ -195,7 +200,7 @@ class _Drawing:
             return False
         along = 1 - (turns + c.FPDFPage_GetRotation(self._page)) % 2
         parts = np.array_split(found, min(characters, found.shape[along]), axis=along)
-        return 2 * sum(part.mean() >= CHANGED_SHARE for part in parts) > len(parts)
+        return 2 * sum(bool(part.mean() >= CHANGED_SHARE) for part in parts) > len(parts)
 
     def _place(self, x: float, y: float) -> tuple[int, int]:
         """The pixel of a point in user space."""
