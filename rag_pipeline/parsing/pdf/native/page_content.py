@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
+from rag_pipeline.parsing.pdf.layout.doubles import without_doubles
 from rag_pipeline.parsing.pdf.layout.geometry import (
     Box,
     PageContent,
@@ -133,6 +134,7 @@ def _page_content(
         if _is_scan(raw, graphics, box, unseen):
             unseen = set()
         _part_words(content, words, raw, unseen, box, turns)
+    content.words, content.doubles = without_doubles(content.words)
     _clean_texts(content)
     content.unreadable_characters += _unread_characters(raw, graphics)
     if any(run.unmapped for run in raw.distinct_runs):
