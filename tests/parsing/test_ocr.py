@@ -13,13 +13,14 @@ from reportlab.lib.utils import ImageReader
 from rag_pipeline.errors import NoTextError
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.parsing.pdf.layout.geometry import PageContent, PageWord, Style
+from rag_pipeline.parsing.pdf.ocr.picture_pages import confidence_in, is_picture
 from rag_pipeline.parsing.pdf.ocr.recognized import (
     PageWords,
     Recognized,
     snapped_size,
     words_of_output,
 )
-from rag_pipeline.parsing.pdf.ocr.tesseract import confidence_in, fitting_languages, is_picture
+from rag_pipeline.parsing.pdf.ocr.tesseract import fitting_languages
 from rag_pipeline.settings import ParsingSettings, StructureSettings
 from rag_pipeline.structure import headings_of, infer_structure
 from tests.parsing.pages import HEIGHT, blocks_of, draw_pdf, lines

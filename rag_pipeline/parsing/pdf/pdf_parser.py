@@ -13,15 +13,17 @@ from rag_pipeline.frames import Blocks, check
 from rag_pipeline.parsing.contract import ParsedDocument
 from rag_pipeline.parsing.file_limits import active_content, check_pages
 from rag_pipeline.parsing.pdf.layout.geometry import PageContent
-from rag_pipeline.parsing.pdf.layout.joining import deciding_words, mend_breaks
+from rag_pipeline.parsing.pdf.layout.joining import deciding_words, hyphenates, mend_breaks
 from rag_pipeline.parsing.pdf.layout.page_layout import page_blocks
 from rag_pipeline.parsing.pdf.layout.paragraphs import PageBlock
 from rag_pipeline.parsing.pdf.native.bookmarks import Entry, add_level_hints, read_outline
+from rag_pipeline.parsing.pdf.native.file_objects import file_facts
 from rag_pipeline.parsing.pdf.native.page_content import read_pages
 from rag_pipeline.parsing.pdf.native.pdf_opening import is_cut_short, open_pdf, title_of
 from rag_pipeline.parsing.pdf.native.second_engine import SecondEngine
 from rag_pipeline.parsing.pdf.native.tags import is_tagged, sensible_headings
-from rag_pipeline.parsing.pdf.ocr.tesseract import PageOcr, confidence_in
+from rag_pipeline.parsing.pdf.ocr.picture_pages import confidence_in
+from rag_pipeline.parsing.pdf.ocr.tesseract import PageOcr
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import detect_language
 
@@ -53,7 +55,9 @@ def parse_pdf(
         if is_cut_short(path):
             warnings.append("the file's end is missing; the text may be incomplete")
         warnings.extend(active_content(pdf))
-        for number, content in enumerate(read_pages(pdf, tagged=tagged), start=1):
+        layers_off = file_facts(path).has_layers_off
+        pages = read_pages(pdf, tagged=tagged, layers_off=layers_off)
+        for number, content in enumerate(pages, start=1):
             if isinstance(content, pdfium.PdfiumError):
                 rows.failed.append(number)
             else:
@@ -89,7 +93,7 @@ class _Rows:
         self.failed: list[int] = []
         self.silent_pages: list[int] = []
         self.pages_with_images = 0
-        self.hidden = 0
+        self.left_out: list[str] = []
         self.unreadable = 0
 
     def add_page(self, content: PageContent, blocks: list[PageBlock]) -> None:
@@ -97,7 +101,7 @@ class _Rows:
         if not any(block.text for block in blocks):
             self.silent_pages.append(content.number)
         self.pages_with_images += bool(content.images)
-        self.hidden += content.hidden_characters
+        self.left_out += content.left_out
         self.unreadable += content.unreadable_characters
         for block in blocks:
             self._add(content, block)
@@ -149,8 +153,9 @@ class _Rows:
             found.append(f"{_pages(self.failed)} cannot be loaded")
         if self.silent_pages and self.pages_with_images:
             found.append(f"{_pages(self.silent_pages)} without text (images or blank)")
-        if self.hidden:
-            found.append(f"{self.hidden} characters of hidden text were left out")
+        if self.left_out:
+            hidden = sum(map(len, self.left_out))
+            found.append(f"{hidden} characters of hidden text were left out")
         if self.unreadable:
             found.append(f"{self.unreadable} characters have no Unicode value in their font")
         return found
@@ -159,8 +164,11 @@ class _Rows:
         """The checked blocks frame and the document's language."""
         columns = dict(zip(COLUMNS, map(list, zip(*self.rows, strict=True)), strict=True))
         vocabulary = deciding_words(self.texts)
+        breaks = hyphenates(self.texts, vocabulary)
         columns["text"] = [
-            text if kind == "code" else mend_breaks(text, vocabulary)
+            text
+            if kind == "code"
+            else mend_breaks(text, vocabulary, hyphenates=breaks).rstrip("\n")
             for text, kind in zip(self.texts, columns["kind"], strict=True)
         ]
         language = detect_language(_sample(columns["text"]))

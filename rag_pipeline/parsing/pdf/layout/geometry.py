@@ -99,7 +99,10 @@ class PageContent:
     rulings: list[Ruling] = field(default_factory=list)
     fills: list[Box] = field(default_factory=list)
     images: list[Box] = field(default_factory=list)
-    hidden_characters: int = 0
+    left_out: list[str] = field(default_factory=list)
+    """Words that a reader does not see."""
+    doubles: list[str] = field(default_factory=list)
+    """Words drawn twice, as shadows or to look bold."""
     unreadable_characters: int = 0
     """Characters of private areas: the font gives them no meaning."""
     unmapped_characters: int = 0
@@ -135,6 +138,17 @@ def bounding_box(boxes: list[Box]) -> Box:
     """
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def overlap_share(a: Box, b: Box) -> float:
+    """The area that two boxes share, over that of the smaller one.
+
+    >>> overlap_share((0, 0, 10, 10), (5, 0, 15, 10)), overlap_share((0, 0, 1, 1), (2, 0, 3, 1))
+    (0.5, 0.0)
+    """
+    width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    smaller = min((a[2] - a[0]) * (a[3] - a[1]), (b[2] - b[0]) * (b[3] - b[1]))
+    return width * height / smaller if width > 0 < height and smaller > 0 else 0.0
 
 
 def contains(box: Box, x: float, y: float, slack: float = 0.0) -> bool:

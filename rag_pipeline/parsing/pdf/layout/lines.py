@@ -12,6 +12,13 @@ SEGMENT_GAP = 0.85
 """Ems; a wider gap may part columns or cells. Justified lines stretch spaces up to about 0.8."""
 SPACE_GAP = 0.13
 """Ems; words of different text objects that stand closer are one word."""
+RAISED_SIZE = 0.85
+"""Share of the size of the word before that an exponent or the mark of a note has at most."""
+UNIT_LETTERS = 2
+"""Letters of a unit that has a power: m, mm, cm, s."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµμΩ"
+_DIGITS = "0123456789+-\u2212"
+_RAISED = str.maketrans(f"{_DIGITS}()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾")
 _BY_BASELINE, _BY_LEFT_EDGE = attrgetter("baseline", "x0"), attrgetter("x0")
 
 
@@ -125,6 +132,8 @@ def line_text(words: list[PageWord]) -> str:
     if not joined:
         return " ".join(texts)
     for at in reversed(joined):
+        if is_raised(words[at - 1], words[at]):
+            texts[at] = raised_text(words[at - 1].text, texts[at])
         texts[at - 1 : at + 1] = [texts[at - 1] + texts[at]]
     return " ".join(texts)
 
@@ -134,6 +143,34 @@ def _is_joined(last: PageWord, word: PageWord, gap: float) -> bool:
         return False
     size = max(last.style.size, word.style.size)
     return gap < (0.3 if word.glued else SPACE_GAP) * size
+
+
+def is_raised(before: PageWord, word: PageWord) -> bool:
+    """Does a word stand higher than the one before, and in smaller type?"""
+    size = before.style.size
+    shift = before.baseline - word.baseline
+    return word.style.size < RAISED_SIZE * size and 0.15 * size < shift < size
+
+
+def raised_text(before: str, raised: str) -> str:
+    """A raised text, so that it changes no number or word that it is an exponent or a note of.
+
+    Marks of notes stand apart; powers of short units get raised digits, those of numbers and words
+    a caret; letters after a number belong to it (1st).
+
+    >>> raised_text("10", "-6"), raised_text("25", "1)"), raised_text("Nm", "2)")
+    ('^-6', ' ¹⁾', ' ²⁾')
+    >>> raised_text("m", "3"), raised_text("valve", "1"), raised_text("1", "st")
+    ('³', '^1', 'st')
+    """
+    if not any(map(str.isdigit, raised)) or not before[-1:].isalnum():
+        return raised
+    if raised.endswith(")"):
+        return f" {raised.translate(_RAISED)}"
+    letters = before[len(before.rstrip(_LETTERS)) :]
+    if 0 < len(letters) <= UNIT_LETTERS and set(raised) <= set(_DIGITS):
+        return raised.translate(_RAISED)
+    return f"^{raised}"
 
 
 def main_style(words: list[PageWord]) -> Style:

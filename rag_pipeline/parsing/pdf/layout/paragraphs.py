@@ -12,7 +12,7 @@ from rag_pipeline.line_marks import (
     starts_with_number,
 )
 from rag_pipeline.parsing.pdf.layout.geometry import Box, Line, Style, bounding_box
-from rag_pipeline.parsing.pdf.layout.joining import join_lines
+from rag_pipeline.parsing.pdf.layout.joining import goes_on_as_code, join_lines
 from rag_pipeline.parsing.pdf.layout.lines import main_style
 
 SIZE_CHANGE = 0.06
@@ -152,6 +152,8 @@ def _break_was_free(last: Line, line: Line) -> bool:
         return False
     if last.text[-1:] in _SENTENCE_END:
         return True
+    if goes_on_as_code(last.text, line.text):
+        return False
     return room > 0.35 * (last.column[1] - last.column[0]) and not line.text[:1].islower()
 
 

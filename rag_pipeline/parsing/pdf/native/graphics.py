@@ -8,6 +8,7 @@ bottom left): left, bottom, right, top.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise, repeat
@@ -29,6 +30,7 @@ MAX_SEGMENTS = 400
 MAX_FORM_DEPTH = 4
 TEXT, PATH = c.FPDF_PAGEOBJ_TEXT, c.FPDF_PAGEOBJ_PATH
 IMAGE, FORM = c.FPDF_PAGEOBJ_IMAGE, c.FPDF_PAGEOBJ_FORM
+SHADING = c.FPDF_PAGEOBJ_SHADING
 Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
@@ -43,6 +45,15 @@ class Graphics:
     images: list[Box] = field(default_factory=list)
     repeated_text: list[Box] = field(default_factory=list)
     """Text objects that the text page dropped as doubles: text printed twice to look bold."""
+    repeated_objects: list[Address] = field(default_factory=list)
+    """Their addresses."""
+    blank_objects: Counter[Address] = field(default_factory=Counter)
+    """By font, text objects of no width that the text page left out: spaces, or letters of a font
+    that is not there."""
+    text_order: dict[Address, int] = field(default_factory=dict)
+    """Text objects by address, with their place in the drawing order."""
+    covers: list[tuple[Box, int]] = field(default_factory=list)
+    """Areas painted after some text, with their place in the drawing order."""
 
 
 class GraphicsReader:
@@ -67,7 +78,9 @@ class GraphicsReader:
         numbers = range(min(c.FPDFPage_CountObjects(page), MAX_OBJECTS))
         for item in map(calls.page_object, repeat(pointer), numbers):
             self.count += 1
-            if item not in known_text:
+            if item in known_text:
+                self.graphics.text_order[item] = self.count
+            else:
                 self._read(item, IDENTITY, 0)
             if self.count > MAX_OBJECTS:
                 break
@@ -94,14 +107,24 @@ class GraphicsReader:
         item.value = address
         kind = calls.object_type(item)
         if kind == TEXT:
-            box = self._bounds(item, form) if address not in self.known_text else None
+            if address in self.known_text:
+                self.graphics.text_order[address] = self.count
+                return
+            box = self._bounds(item, form)
             if box and box[2] - box[0] > 1 and box[3] - box[1] > 1:  # not of spaces only
                 self.graphics.repeated_text.append(box)
+                self.graphics.repeated_objects.append(address)
+            elif box and box[2] - box[0] <= 0:
+                self.graphics.blank_objects[calls.font_of(item)] += 1
         elif kind == PATH:
             self._read_path(item, form)
         elif kind == IMAGE:
             if box := self._bounds(item, form):
                 self.graphics.images.append(box)
+                self._cover(box)
+        elif kind == SHADING:
+            if box := self._bounds(item, form):
+                self._cover(box)
         elif kind == FORM and depth < MAX_FORM_DEPTH:
             outer = Pointer(address)
             inner = self._matrix_of(outer, form)
@@ -110,6 +133,11 @@ class GraphicsReader:
                 if self.count > MAX_OBJECTS:
                     return
                 self._read(calls.form_object(outer, ctypes.c_ulong(number)), inner, depth + 1)
+
+    def _cover(self, box: Box) -> None:
+        """Note an area that may hide the text drawn before it."""
+        if self.graphics.text_order:
+            self.graphics.covers.append((box, self.count))
 
     def _read_path(self, item: Pointer, form: Matrix) -> None:
         calls.path_mode(item, *self.modes.pointers)
@@ -128,6 +156,8 @@ class GraphicsReader:
             if not filled or (alpha > 0 and color < 0xF8F8F8):
                 self.graphics.rulings.append(box)
             return
+        if filled and alpha > 0:
+            self._cover(box)
         segments = calls.path_count(item)
         if filled and segments <= 6:
             self.graphics.fills.append((box, color if alpha > 0 else 0xFFFFFF))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
+from rag_pipeline.parsing.pdf.layout.doubles import without_doubles
 from rag_pipeline.parsing.pdf.layout.geometry import (
     Box,
     PageContent,
@@ -30,16 +31,15 @@ from rag_pipeline.parsing.pdf.native.bookmarks import Entry
 from rag_pipeline.parsing.pdf.native.graphics import Graphics, GraphicsReader
 from rag_pipeline.parsing.pdf.native.page_words import RawWords, TextReader
 from rag_pipeline.parsing.pdf.native.tags import tagged_headings
-from rag_pipeline.parsing.pdf.native.text_runs import Run
+from rag_pipeline.parsing.pdf.native.visibility import covered_share, unseen_words
 from rag_pipeline.text import clean_text
 
-_UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff]")
+_UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff\x01-\x08\x0e-\x1f\x7f-\x9f]")
 _SYMBOL_BULLETS = str.maketrans(
     {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf0a8": "▪", "\uf076": "❖"}
 )
 STRIP = 20.0
 """Points; height of the strips of a page in which doubled text is looked for."""
-NEARLY_WHITE = 0xF8
 SCAN_COVERAGE = 0.5
 """Share of the page that images cover where invisible text is taken for an OCR layer."""
 MAX_CLEANED = 20_000
@@ -47,11 +47,12 @@ MAX_CLEANED = 20_000
 
 
 def read_pages(
-    pdf: pdfium.PdfDocument, *, tagged: list[Entry] | None = None
+    pdf: pdfium.PdfDocument, *, tagged: list[Entry] | None = None, layers_off: bool = False
 ) -> Iterator[PageContent | pdfium.PdfiumError]:
     """Yield the content of each page, or the error where a page cannot be loaded.
 
     Where a list is given for them, the headings that the tags of a page name are added to it.
+    `layers_off`: the file has layers that are not shown at first.
 
     A page stays open until the next is loaded: PDFium drops fonts that no open page uses, and
     loading a large Asian font anew for each page takes longer than all else.
@@ -65,7 +66,7 @@ def read_pages(
                 c.FPDF_ClosePage(previous)
             previous = page
             yield (
-                _read(page, index, tagged, *readers)
+                _read(page, index, tagged, *readers, layers_off=layers_off)
                 if page
                 else pdfium.PdfiumError("the page cannot be loaded")
             )
@@ -74,13 +75,16 @@ def read_pages(
             c.FPDF_ClosePage(previous)
 
 
-def read_page(pdf: pdfium.PdfDocument, index: int) -> PageContent | pdfium.PdfiumError:
+def read_page(
+    pdf: pdfium.PdfDocument, index: int, *, layers_off: bool = False
+) -> PageContent | pdfium.PdfiumError:
     """Return the content of one page (from 0), or the error where it cannot be loaded."""
     page = c.FPDF_LoadPage(pdf.raw, index)
     if not page:
         return pdfium.PdfiumError("the page cannot be loaded")
     try:
-        return _read(page, index, None, TextReader(), GraphicsReader())
+        readers = TextReader(), GraphicsReader()
+        return _read(page, index, None, *readers, layers_off=layers_off)
     finally:
         c.FPDF_ClosePage(page)
 
@@ -91,19 +95,26 @@ def _read(
     tagged: list[Entry] | None,
     text_reader: TextReader,
     graphics_reader: GraphicsReader,
+    *,
+    layers_off: bool,
 ) -> PageContent:
     text_page = c.FPDFText_LoadPage(page)
     try:
         words = text_reader.read(text_page)
         graphics = graphics_reader.read(page, words.text_objects)
+        unseen: set[int] = set()
+        if words.texts:
+            unseen = unseen_words(page, text_page, words, graphics, layers_off=layers_off)
         if tagged is not None:
             tagged.extend(tagged_headings(page, text_page, index + 1))
     finally:
         c.FPDFText_ClosePage(text_page)
-    return _page_content(page, index, words, graphics)
+    return _page_content(page, index, words, graphics, unseen)
 
 
-def _page_content(page: Any, index: int, raw: RawWords, graphics: Graphics) -> PageContent:
+def _page_content(
+    page: Any, index: int, raw: RawWords, graphics: Graphics, unseen: set[int]
+) -> PageContent:
     """Turn all into layout space, and leave hidden text out."""
     rect = c.FS_RECTF()
     c.FPDF_GetPageBoundingBox(page, ctypes.byref(rect))
@@ -117,16 +128,32 @@ def _page_content(page: Any, index: int, raw: RawWords, graphics: Graphics) -> P
     content.fills = [_to_layout(fill, box, turns) for fill, _ in graphics.fills]
     content.images = [_to_layout(image, box, turns) for image in graphics.images]
     words = _words_of(raw, graphics, box, turns)
-    if turns == 0 and _is_plain(raw, box):
+    if turns == 0 and not unseen and _is_plain(raw, box):
         content.words = words
     else:
-        _part_words(content, words, raw, graphics, box, turns)
+        if _is_scan(raw, graphics, box, unseen):
+            unseen = set()
+        _part_words(content, words, raw, unseen, box, turns)
+    content.words, content.doubles = without_doubles(content.words)
     _clean_texts(content)
+    content.unreadable_characters += _unread_characters(raw, graphics)
     if any(run.unmapped for run in raw.distinct_runs):
         content.unmapped_characters = sum(
             len(text) for text, run in zip(raw.texts, raw.runs, strict=True) if run.unmapped
         )
     return content
+
+
+def _unread_characters(raw: RawWords, graphics: Graphics) -> int:
+    """Text objects left out because their font is neither in the file nor on this machine.
+
+    One that holds nothing but a space looks the same, but other text of its font was read.
+    """
+    return sum(
+        count
+        for font, count in graphics.blank_objects.items()
+        if font not in raw.fonts and c.FPDFFont_GetIsEmbedded(ctypes.cast(font, c.FPDF_FONT)) == 0
+    )
 
 
 def _to_layout(box: Any, page: Box, turns: int) -> Any:
@@ -161,11 +188,9 @@ def _words_of(raw: RawWords, graphics: Graphics, page: Box, turns: int) -> list[
 
 
 def _is_plain(raw: RawWords, page: Box) -> bool:
-    """Is all text upright, visible, dark, and on the page?"""
+    """Is all text upright, visible, and on the page?"""
     for run in raw.distinct_runs:
         if run.hidden or run.invisible or not run.upright or run.turns:
-            return False
-        if run.style.color >= NEARLY_WHITE << 16:
             return False
     boxes = raw.boxes
     return bool((boxes[:, :2] >= page[:2]).all() and (boxes[:, 2:] <= page[2:]).all())
@@ -182,28 +207,30 @@ def _clean_texts(content: PageContent) -> None:
             if not text.isascii() or not text.isprintable():
                 word.text, unreadable = _cleaned(text)
                 content.unreadable_characters += unreadable
+        words[:] = [word for word in words if word.text]
 
 
 @lru_cache(maxsize=MAX_CLEANED)
 def _cleaned(text: str) -> tuple[str, int]:
     """A word without what no client can carry, and its characters without a Unicode value."""
-    text = clean_text(text.translate(_SYMBOL_BULLETS))
-    return text, len(_UNREADABLE.findall(text))
+    text = text.translate(_SYMBOL_BULLETS)
+    cleaned = clean_text(text)
+    return cleaned, len(_UNREADABLE.findall(text)) + cleaned.count("\ufffd") - text.count("\ufffd")
 
 
 def _part_words(
     content: PageContent,
     words: list[PageWord],
     raw: RawWords,
-    graphics: Graphics,
+    unseen: set[int],
     page: Box,
     turns: int,
 ) -> None:
     """Leave hidden words out, and put those of other directions apart."""
-    is_scan = _is_scan(raw, graphics, page)
-    for word, box, run in zip(words, raw.boxes.tolist(), raw.runs, strict=True):
-        if _is_hidden(box, run, graphics, page, is_scan):
-            content.hidden_characters += len(word.text)
+    for at, (word, box, run) in enumerate(zip(words, raw.boxes.tolist(), raw.runs, strict=True)):
+        x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+        if run.hidden or at in unseen or not contains(page, x, y):
+            content.left_out.append(word.text)
         elif run.upright and run.turns == turns:
             content.words.append(word)
         else:
@@ -219,30 +246,11 @@ def _main_direction(raw: RawWords) -> int:
     return characters.most_common(1)[0][0] if characters else 0
 
 
-def _is_scan(raw: RawWords, graphics: Graphics, page: Box) -> bool:
-    """Invisible text is an OCR layer where an image fills the page and most text is invisible."""
-    invisible = sum(run.invisible for run in raw.runs)
-    if not invisible:
-        return False
-    area = (page[2] - page[0]) * (page[3] - page[1])
-    covered = sum((image[2] - image[0]) * (image[3] - image[1]) for image in graphics.images)
-    return covered > SCAN_COVERAGE * area and invisible > 0.5 * len(raw.runs)
-
-
-def _is_hidden(box: list[float], run: Run, graphics: Graphics, page: Box, is_scan: bool) -> bool:
-    """Text that a reader cannot see: invisible, tiny, off the page, or white on white."""
-    if run.hidden or (run.invisible and not is_scan):
-        return True
-    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-    if not (page[0] <= x <= page[2] and page[1] <= y <= page[3]):
-        return True
-    color = run.style.color
-    if color < NEARLY_WHITE << 16 or run.invisible or not _is_white(color):
-        return False
-    if any(contains(image, x, y) for image in graphics.images):
-        return False
-    under = [color for fill, color in graphics.fills if contains(fill, x, y, slack=1)]
-    return _is_white(under[-1]) if under else True
+def _is_scan(raw: RawWords, graphics: Graphics, page: Box, unseen: set[int]) -> bool:
+    """Unseen text is an OCR layer where images fill the page and most of its text is unseen."""
+    return covered_share(graphics.images, page) > SCAN_COVERAGE and len(unseen) > 0.5 * len(
+        raw.runs
+    )
 
 
 def _printed_styles(
@@ -264,7 +272,3 @@ def _printed_styles(
         else style
         for style, x, y, strip in zip(styles, xs, ys, at_strips, strict=True)
     ]
-
-
-def _is_white(color: int) -> bool:
-    return min(color >> 16, color >> 8 & 255, color & 255) >= NEARLY_WHITE

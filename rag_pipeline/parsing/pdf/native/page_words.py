@@ -9,7 +9,9 @@ All boxes are in user space (origin at the bottom left): left, bottom, right, to
 
 from __future__ import annotations
 
+import re
 import struct
+import unicodedata
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import groupby, repeat
@@ -28,6 +30,8 @@ BROKEN_HYPHEN = "\ufffe"
 """PDFium puts it for a hyphen at the end of a line whose word goes on in the next."""
 SAMPLE_FROM = 4
 """Text objects from which three of a word tell its style: it is drawn character by character."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MATHEMATICAL = re.compile("[\U0001d400-\U0001d7ff]")
 _PARTS_WORDS = np.zeros(0x110000, dtype=bool)
 """By code point: white space and NUL."""
 _PARTS_WORDS[[0, *(code for code in range(0x3001) if chr(code).isspace())]] = True
@@ -52,6 +56,8 @@ class RawWords:
     distinct_runs: list[Run] = field(default_factory=list)
     text_objects: set[Address] = field(default_factory=set)
     """Addresses of the text objects that were read."""
+    fonts: set[Address] = field(default_factory=set)
+    """Addresses of their fonts."""
 
 
 class TextReader:
@@ -72,6 +78,7 @@ class TextReader:
             self._split(page, words, codes, text)
         words.distinct_runs = list(page.runs.values())
         words.text_objects = page.seen.union(page.runs)
+        words.fonts = {font for font, _, _ in page.looks}
         return words
 
     def _text_of(self, text_page: Any) -> tuple[npt.NDArray[Any], str]:
@@ -101,6 +108,8 @@ class TextReader:
         pieces = self._assign_runs(page, words)
         words.glued = [False] * len(words.texts)
         by_corners = _splice(words, pieces) if pieces else []
+        if not text.isascii() and _SURROGATE.search(text):
+            words.texts = list(map(whole_letters, words.texts))
         words.broken = [False] * len(words.texts)
         if BROKEN_HYPHEN in text:
             for at in np.flatnonzero(codes[words.lasts] == ord(BROKEN_HYPHEN)).tolist():
@@ -201,9 +210,19 @@ class TextReader:
         return np.stack([left, bottom, right, top], axis=1).astype(np.float64)
 
 
+def whole_letters(text: str) -> str:
+    """Put the halves of letters beyond the basic plane together; formulas' letters become plain.
+
+    >>> whole_letters("\\ud835\\udc5b"), whole_letters("\\ud83d\\udd27")
+    ('n', '🔧')
+    """
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _MATHEMATICAL.sub(lambda match: unicodedata.normalize("NFKC", match[0]), whole)
+
+
 _Piece = tuple[Run, int, int]
 """A run, and the indices of the first and last character that it draws of a word."""
-_NO_RUN = Run(Style(0.0, False, False, False, 0, ""), 0, True, True, False, (0.0, 0.0), False)
+_NO_RUN = Run(Style(0.0, False, False, False, 0, ""), 0, True, True, False, (0.0, 0.0), False, 0)
 """Holds the place of a run until the pieces of a word are known."""
 
 

@@ -39,14 +39,17 @@ class SecondEngine:
 
         Where the engine is not installed or does no better, the page stays as it is.
         """
-        if not content.unmapped_characters:
+        wrong = max(content.unmapped_characters, content.unreadable_characters)
+        if not wrong:
             return
         total = sum(len(word.text) for word in content.words)
-        if not total or content.unmapped_characters < MIN_UNMAPPED * total:
+        if wrong < MIN_UNMAPPED * total:
             return
         words = self._words(content) if content.quarter_turns == 0 else []
         text = "".join(word.text for word in words)
-        if text and len(_WRONG.findall(text)) <= MAX_WRONG * len(text):
+        own = "".join(word.text for word in content.words)
+        more = _readable(text) >= _readable(own) + content.unreadable_characters / 2
+        if text and more and len(_WRONG.findall(text)) <= MAX_WRONG * len(text):
             content.words = words
             content.unreadable_characters = 0
             self.pages_read.append(content.number)
@@ -84,6 +87,10 @@ class SecondEngine:
             hint = "" if self.is_installed else f"; {HINT}"
             found.append(f"{len(self.pages_left)} pages with unmapped fonts may be garbled{hint}")
         return found
+
+
+def _readable(text: str) -> int:
+    return sum(map(str.isalnum, text))
 
 
 def _word(item: Any, position: int, height: float) -> PageWord:

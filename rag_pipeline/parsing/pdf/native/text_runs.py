@@ -42,6 +42,7 @@ class Run(NamedTuple):
     invisible: bool  # render mode 3: an OCR layer, or hidden
     origin: tuple[float, float]  # a point on the baseline
     unmapped: bool  # the font does not say which characters it draws
+    address: Address  # of the text object
 
 
 class _Look(NamedTuple):
@@ -98,7 +99,7 @@ class RunReader:
         if look is None:
             look = page.looks[key] = self._look(page, font, mode)
         unmapped = calls.has_map_error(page.pointer, index) == 1
-        run = page.runs[address] = Run._make((*look, (x, y), unmapped))
+        run = page.runs[address] = Run._make((*look, (x, y), unmapped, address))
         return run
 
     def _look(self, page: PageRuns, font: Address, mode: int) -> _Look:

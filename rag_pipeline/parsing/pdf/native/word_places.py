@@ -8,6 +8,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 from rag_pipeline.errors import ParseError
+from rag_pipeline.parsing.pdf.native.file_objects import file_facts
 from rag_pipeline.parsing.pdf.native.page_content import read_page
 from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK, open_pdf
 
@@ -33,7 +34,7 @@ def page_words(path: Path, page: int, *, document: str | None = None) -> list[Pl
     with PDFIUM_LOCK, open_pdf(path, name) as pdf:
         if not 1 <= page <= len(pdf):
             raise ParseError(f"there is no page {page}, it has {len(pdf)}", document=name)
-        content = read_page(pdf, page - 1)
+        content = read_page(pdf, page - 1, layers_off=file_facts(path).has_layers_off)
     if isinstance(content, pdfium.PdfiumError):
         raise ParseError("the page cannot be loaded", document=name, page=page)
     return [

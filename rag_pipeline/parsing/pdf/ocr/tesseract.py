@@ -11,14 +11,19 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from itertools import chain
-from statistics import fmean
 from typing import Literal
 
 import numpy as np
 import pypdfium2 as pdfium
 
-from rag_pipeline.parsing.pdf.layout.geometry import Box, PageContent, PageWord, Ruling, contains
+from rag_pipeline.parsing.pdf.layout.geometry import PageContent
+from rag_pipeline.parsing.pdf.ocr.picture_pages import (
+    add_words,
+    drop_unreadable,
+    is_picture,
+    is_unreadable,
+    turn_as_seen,
+)
 from rag_pipeline.parsing.pdf.ocr.recognized import PageWords, Recognized, words_of_output
 from rag_pipeline.text import detect_language
 
@@ -38,10 +43,6 @@ INK_CONTRAST = 48
 """Levels of grey (of 255) between ink and paper."""
 INK_SHARE = 0.0005
 """Share of the page that ink covers at least: less is a speck of dust."""
-STAMP_CHARACTERS = 100
-"""A scan with no more text than this carries a stamp or a page number, not its text."""
-SCAN_SHARE = 0.5
-"""Share of the page that its images cover where the page is a scan."""
 LANGUAGES = {
     "en": "eng",
     "ko": "kor",
@@ -67,6 +68,7 @@ class PageOcr:
         self.is_on = mode == "auto"
         self.pages_read: list[int] = []
         self.pages_failed: dict[int, str] = {}
+        self.pages_left: list[int] = []
         self.used: set[str] = set()
         self._program: str | None = None
         self._asked = False
@@ -92,7 +94,11 @@ class PageOcr:
 
         `text_so_far` gives the document's text up to here: it says which language to expect.
         """
-        if not self.is_on or not is_picture(content) or not (program := self.program()):
+        unreadable = is_unreadable(content)
+        if not (unreadable or is_picture(content)):
+            return
+        if not self.is_on or not (program := self.program()):
+            self._leave(content)
             return
         scale = _scale(DPI, content.width, content.height)
         try:
@@ -101,15 +107,22 @@ class PageOcr:
                 return
             languages = fitting_languages(self._installed, detect_language(text_so_far()))
             found = recognize(program, image, languages, round(72 * scale))
-        except (OSError, subprocess.SubprocessError, pdfium.PdfiumError) as error:
+            words = self._placed.place(found, scale)
+        except Exception as error:  # whatever a damaged page provokes, the others are read
             self.pages_failed[content.number] = _reason(error)
             return
-        words = self._placed.place(found, scale)
         if words:
-            _turn_as_seen(content)
-            _add_words(content, words)
+            if unreadable:
+                drop_unreadable(content)
+            turn_as_seen(content)
+            add_words(content, words)
             self.pages_read.append(content.number)
             self.used.update(languages)
+
+    def _leave(self, content: PageContent) -> None:
+        """Note a page with a few words beside its picture; one without any is noted elsewhere."""
+        if content.words and not is_unreadable(content):
+            self.pages_left.append(content.number)
 
     def warnings(self) -> list[str]:
         """What was read and by which version, or could not be, in words."""
@@ -121,6 +134,10 @@ class PageOcr:
             found.append(f"ocr: tesseract {self._version} ({languages}) read page {pages}{more}")
         for page, reason in self.pages_failed.items():
             found.append(f"ocr: page {page} failed ({reason})")
+        if self.pages_left:
+            pages = ", ".join(map(str, self.pages_left[:10]))
+            more = " …" if len(self.pages_left) > 10 else ""
+            found.append(f"page {pages}{more}: mostly a picture, whose text was not read")
         return found
 
     def hint(self) -> str:
@@ -130,22 +147,6 @@ class PageOcr:
         if self.program() is None:
             return INSTALL
         return "the pages show no text that Tesseract can read; a better scan may help"
-
-
-def is_picture(content: PageContent) -> bool:
-    """Has the page no text, or no more than a stamp upon a scan?"""
-    characters = 0
-    for word in chain(content.words, content.turned_words):
-        characters += len(word.text)
-        if characters > STAMP_CHARACTERS:
-            return False
-    if not characters:
-        return True
-    if content.turned_words or content.quarter_turns:
-        return False
-    area = content.width * content.height
-    covered = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in content.images)
-    return covered > SCAN_SHARE * area
 
 
 def _inked_page(pdf: pdfium.PdfDocument, index: int, scale: float) -> np.ndarray | None:
@@ -248,51 +249,3 @@ def _reason(error: Exception) -> str:
         said = error.stderr.decode("utf-8", "replace").strip().splitlines()
         return said[-1][:200] if said else f"exit status {error.returncode}"
     return str(error)
-
-
-def _turn_as_seen(content: PageContent) -> None:
-    """Make layout space the page as seen, in which the words were found."""
-
-    def turned(box: Box) -> Box:
-        x0, y0, x1, y1 = content.seen_box(box)
-        return x0 * width, y0 * height, x1 * width, y1 * height
-
-    width, height = content.width, content.height
-    if content.quarter_turns % 2:
-        width, height = height, width
-    content.images = [turned(box) for box in content.images]
-    content.fills = [turned(box) for box in content.fills]
-    content.rulings = [
-        Ruling(*turned((ruling.x0, ruling.y0, ruling.x1, ruling.y1))) for ruling in content.rulings
-    ]
-    for word in content.words:
-        word.x0, word.y0, word.x1, word.y1 = turned((word.x0, word.y0, word.x1, word.y1))
-    content.width, content.height, content.quarter_turns = width, height, 0
-
-
-def _add_words(content: PageContent, words: list[PageWord]) -> None:
-    """Add the words where the page has no text of its own."""
-    own = [(word.x0, word.y0, word.x1, word.y1) for word in content.words]
-    after = len(words)
-    for word in content.words:
-        word.position += after
-    content.words = [
-        word
-        for word in words
-        if not any(
-            contains(box, (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2, slack=1) for box in own
-        )
-    ] + content.words
-    content.is_recognized = True
-
-
-def confidence_in(content: PageContent, box: Box) -> float:
-    """Mean confidence (0..1) of the words in a box; 1 where none was recognized."""
-    if not content.is_recognized:
-        return 1.0
-    inside = [
-        word.confidence
-        for word in content.words
-        if contains(box, (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2)
-    ]
-    return round(fmean(inside), 3) if inside else 1.0
