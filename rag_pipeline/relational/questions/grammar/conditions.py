@@ -40,6 +40,7 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
         self._take_trades()
         self._take_mentions()
         self._take_roles()
+        self._join_counted()
         return fold(self._found)
 
     def _anchor_mentions(self) -> None:

@@ -13,8 +13,11 @@ from rag_pipeline.relational.questions.grammar.grammar_state import (
     PERIODS,
     GrammarState,
 )
+from rag_pipeline.relational.questions.mentions import Mention
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, forward
+
+_PERSON = frozenset({"who", "whom", "누구"})
 
 
 class Grouping(GrammarState):
@@ -188,8 +191,11 @@ class Grouping(GrammarState):
             ahead = self.tokens[:at][::-1]
         else:
             ahead = self.tokens[at + 1 :]
+        is_person, is_crossed = token.text.lower() in _PERSON, False
         for one in ahead:
             if one.kind == "mention" and not one.used:
+                if is_person and (is_crossed or self.vocabulary.table_of(one) is None):
+                    return self._owner(token, one)
                 if self.vocabulary.table_of(one) or self.vocabulary.columns(one):
                     if token.text.lower() == "what" and self._is_measurable(one):
                         return None
@@ -206,8 +212,21 @@ class Grouping(GrammarState):
                 and not one.is_korean
                 and one.name not in ("top", "bottom", "different", "named")
             ):
-                break
+                if not (is_person and one.name in ("max", "min")):
+                    break
+                is_crossed = True
         return None
+
+    def _owner(self, token: Token, column: Token) -> Token:
+        """Return the thing whose column is named: `who has the highest salary`."""
+        owners = {p[0] for p in self.vocabulary.columns(column) if self.vocabulary.is_number(p)}
+        found = [self.vocabulary.schema.tables[name] for name in owners]
+        if len(found) != 1 or found[0].label == found[0].key:
+            raise NotComputableError(f"it is not clear what “{token.text}” asks for")
+        table = found[0].name
+        token.used = True
+        mention = Mention(found[0].concepts, token.start, token.end, table)
+        return Token("mention", table, token.text, token.start, token.end, mention=mention)
 
     def _before_number(self) -> Token | None:
         number = next((t for t in self.tokens if t.kind == "number" and t.used), None)

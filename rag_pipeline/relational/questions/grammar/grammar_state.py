@@ -100,8 +100,10 @@ class GrammarState:
         return token.mention is not None and bool(self.vocabulary.amounts(token))
 
     def _is_countable(self, token: Token) -> bool:
+        """A thing, or a column with different values; yes and no are conditions."""
         return token.mention is not None and bool(
-            self.vocabulary.table_of(token) or self.vocabulary.columns(token)
+            self.vocabulary.table_of(token)
+            or any(not self.vocabulary.is_flag(p) for p in self.vocabulary.columns(token))
         )
 
     def _tables(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag_pipeline.relational.questions.forms.constraints import Constraint
 from rag_pipeline.relational.questions.forms.logical_form import (
@@ -109,8 +110,21 @@ class NumberConditions(ConditionState):
         if unit is not None:
             unit.used = True
         self._links.add(way[0].link)
-        self._found.append(Constraint(way, None, False, -1, (sign, int(token.number))))
+        group = -10 - self._at(token)
+        self._found.append(Constraint(way, None, False, group, (sign, int(token.number))))
         return None
+
+    def _join_counted(self) -> None:
+        """Ask what is said of counted rows of those rows: more than two rentals in 2023."""
+        counted = [one for one in self._found if one.count is not None]
+        for index, one in enumerate(self._found):
+            if one.count is not None or one.group:
+                continue
+            owners = [c for c in counted if one.way[: len(c.way)] == c.way]
+            if len(owners) > 1:
+                raise NotComputableError("a condition follows two comparisons of numbers of rows")
+            if owners:
+                self._found[index] = replace(one, group=owners[0].group)
 
     def _compare(
         self,

@@ -128,7 +128,9 @@ class ValueConditions(ConditionState):
             table = one.mention.table
             same = [f for f in columns if f.column.table == table]
             labelled = [f for f in same if self._is_name(f)]
-            if table and labelled and (is_before or len(columns) == len(same)):
+            # `the playlist Grunge`, but not `playlists in Grunge`.
+            is_apposition = is_before and one.end == first.start
+            if table and labelled and (is_apposition or len(columns) == len(same)):
                 return labelled
             named = [
                 f
@@ -145,7 +147,12 @@ class ValueConditions(ConditionState):
         before = self._beside(first, -1)
         table = self.vocabulary.table_of(before) if before is not None else None
         return before is not None and (
-            before.name == "named" or (before.mention is not None and table in (None, self._base))
+            before.name == "named"
+            or (
+                before.mention is not None
+                and table in (None, self._base)
+                and before.end == first.start
+            )
         )
 
     def _is_name(self, found: FoundValue) -> bool:
