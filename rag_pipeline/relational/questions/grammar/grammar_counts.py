@@ -92,6 +92,10 @@ class Counting(Grouping):
             # Those who have none may be meant to count, too.
             per_all = self.choices.pick([False, True])
             measure = replace(measure, per=path, per_all=per_all)
+        acts = None if different else self._acts(table)
+        if acts is not None and self.choices.pick([False, True]):
+            # Different tools that were rented, or how often they were?
+            table, measure = acts, Measure("count")
         trade = self._ops("trade")
         if trade and not self._ops("not") and not different:
             lines = self.conditions.traded(trade[0], table)
@@ -117,6 +121,19 @@ class Counting(Grouping):
             descending=order[1] if order else None,
             limit=(order[2] or 1) if order else None,
         )
+
+    def _acts(self, table: str) -> str | None:
+        """Return the table that a verb names, of which the counted thing is the object."""
+        if self._ops("not"):
+            return None
+        for token in self.tokens:
+            acts = self.vocabulary.table_of(token)
+            if acts is None or acts == table or not (token.has_auxiliary and token.is_verb):
+                continue
+            ways = self.vocabulary.ways.between(acts, table)
+            if any(len(way) == 1 and way[0].forward for way in ways):
+                return acts
+        return None
 
     def _traded_form(
         self,

@@ -210,7 +210,7 @@ class Grouping(GrammarState):
             elif (
                 one.kind in ("operator", "value")
                 and not one.is_korean
-                and one.name not in ("top", "bottom", "different", "named")
+                and one.name not in ("top", "bottom", "different", "named", "all")
             ):
                 if not (is_person and one.name in ("max", "min")):
                     break

@@ -74,13 +74,18 @@ class ValueConditions(ConditionState):
             ]
         chosen = list(dict.fromkeys(nearest))
         way, column = self.choices.pick(chosen)
+        before = self._beside(first, -1)
+        if before is not None and before.is_verb and (acts := self._anchors.get(id(before))):
+            if way[: len(acts)] != acts:
+                words = f"“{before.text}” and “{first.text}”"
+                raise NotComputableError(f"it is not clear whether {words} belong together")
         values = tuple(v for t in group for f in t.values if f.column == column for v in f.values)
         negated = any(self._is_negated(t) for t in group)
         target = next((t for t in group if self._is_negated(t)), first)
         for token in group:
             token.used = True
         one_to_many = forward(way) is None
-        if len(group) > 1 and one_to_many and negated:
+        if len(group) > 1 and one_to_many and negated and self._joint(group) != "or":
             raise NotComputableError("it is not clear what is negated")
 
         def make(path: Path) -> Filter:
@@ -89,8 +94,11 @@ class ValueConditions(ConditionState):
             return OneOf(whole, values, negated and not one_to_many)
 
         is_both = one_to_many and len(group) > 1 and not negated and self._joint(group) != "or"
+        said = before is not None and before.name == "both"
+        if before is not None and said:
+            before.used = is_both
         # Bought Rock and Jazz: both of them, or one of them.
-        if is_both and self.choices.pick([True, False]):
+        if is_both and (said or self.choices.pick([True, False])):
             for number, value in enumerate(values):
                 single = partial(_is_one_of, column, (value,))
                 self._links |= {step.link for step in way}
