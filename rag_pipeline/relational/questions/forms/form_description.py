@@ -73,13 +73,16 @@ def _filter(one: Filter) -> str:
         return f"{_expression(one.left)} {one.operator} {_expression(one.right)}"
     if isinstance(one, OneOf):
         sign = "≠" if one.negated else "="
-        return f"{_expression(one.column)} {sign} {' or '.join(map(str, one.values))}"
+        none = " or none" if one.or_missing else ""
+        return f"{_expression(one.column)} {sign} {' or '.join(map(str, one.values))}{none}"
     if isinstance(one, Missing):
         return f"{'some' if one.negated else 'no'} {_expression(one.column)}"
     if isinstance(one, During):
         sides = [f"from {one.start}"] if one.start else []
         sides += [f"before {one.end}"] if one.end else []
-        return f"{_expression(one.column)} {'not ' if one.negated else ''}{' and '.join(sides)}"
+        none = " or none" if one.or_missing else ""
+        sign = "not " if one.negated else ""
+        return f"{_expression(one.column)} {sign}{' and '.join(sides)}{none}"
     return _exists(one)
 
 

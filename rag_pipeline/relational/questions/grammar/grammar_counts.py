@@ -103,6 +103,8 @@ class Counting(Grouping):
                 return self._traded_form(lines, order, group)
         filters_base = table
         if group is not None and (joint := self._joint(table, group)) is not None:
+            if self._is_every:
+                raise NotComputableError(f"“every {group.text}” may mean all of them, or each one")
             filters_base = joint
         grouping = self._grouping(filters_base, group)[0] if group is not None else None
         with_empty = (

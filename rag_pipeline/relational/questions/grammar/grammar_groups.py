@@ -63,6 +63,7 @@ class Grouping(GrammarState):
             if mention is None or mention.used:
                 raise NotComputableError(f"it is not clear what “{token.text}” belongs to")
             mention = self._compound(mention)
+            self._is_every = token.text.lower() == "every"
             self._is_by = token.text.lower() in ("by", "grouped by", "broken down by", "별", "별로")
             # `each staff member of …`: a role before the noun, as in `support employee`
             if not token.is_korean and self.vocabulary.roles(mention):

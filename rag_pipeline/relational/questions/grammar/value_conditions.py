@@ -88,10 +88,13 @@ class ValueConditions(ConditionState):
         if len(group) > 1 and one_to_many and negated and self._joint(group) != "or":
             raise NotComputableError("it is not clear what is negated")
 
+        is_other = negated and not one_to_many
+        or_missing = is_other and self._with_none(way, column.table, column.columns)
+
         def make(path: Path) -> Filter:
             parts = tuple(ColumnAt(path, column.table, name) for name in column.columns)
             whole = parts[0] if len(parts) == 1 else FullName(parts)
-            return OneOf(whole, values, negated and not one_to_many)
+            return OneOf(whole, values, is_other, or_missing)
 
         is_both = one_to_many and len(group) > 1 and not negated and self._joint(group) != "or"
         said = before is not None and before.name == "both"
