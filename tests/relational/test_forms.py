@@ -154,7 +154,9 @@ class Maker:
             start = datetime.date(2023, 1, 1) + datetime.timedelta(r.randint(0, 700))
             end = start + datetime.timedelta(r.randint(1, 300))
             bounds = r.choice([(start, end), (start, None), (None, end)])
-            return During(self.column(schema, base, "made_date"), *bounds, r.random() < 0.3, r.random() < 0.5)
+            return During(
+                self.column(schema, base, "made_date"), *bounds, r.random() < 0.3, r.random() < 0.5
+            )
         if kind == 4:
             dates = [self.column(schema, base, "made_date", "done_date") for _ in range(2)]
             return Compare(dates[0], r.choice(SIGNS), dates[1])  # type: ignore[arg-type]

@@ -16,7 +16,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from rag_pipeline.errors import SourceError
 from rag_pipeline.relational.schema.lexicon import Lexicon
 
-
 KEY_WORDS = frozenset({"id", "no", "number", "code", "key", "to", "by"})
 """Words of a key's column that say nothing of its role."""
 

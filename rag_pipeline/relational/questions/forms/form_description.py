@@ -36,9 +36,11 @@ def describe(form: Form) -> str:
     what = f" {_expression(measure.expression)}" if measure.expression is not None else ""
     parts = [f"{_KINDS[measure.kind]}{what} of {form.base}"]
     if measure.per:
-        parts.append(f"per {measure.per[-1].target}")
+        target = measure.per[-1].target
+        parts.append(f"per row of {target}" + ("" if measure.per_all else " that has any"))
     if form.group is not None:
-        parts.append(f"for each {_group(form.group)}")
+        empty = ", also those with none" if form.with_empty else ""
+        parts.append(f"for each {_group(form.group)}{empty}")
     filters = [*form.filters, *measure.part]
     if filters:
         parts.append("with " + " and ".join(_filter(one) for one in filters))

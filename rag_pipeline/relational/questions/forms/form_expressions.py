@@ -112,7 +112,7 @@ class ExpressionScope:
             return func.datediff(end, start)
         return cast(end, Date) - cast(start, Date)
 
-    def filter(self, one: Filter) -> ColumnElement[bool]:
+    def filter(self, one: Filter) -> ColumnElement[bool]:  # noqa: PLR0911
         """Return a filter's SQL."""
         if isinstance(one, Compare):
             left = self.expression(one.left)

@@ -22,6 +22,9 @@ from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
 
+_PARTICIPLES = frozenset({"paid", "done", "sent", "sold", "built", "begun", "left", "made"})
+"""Those that do not end in -ed."""
+
 
 class Conditions(NumberConditions, PeriodConditions, ValueConditions):
     """Turns the tokens that the measure left into filters."""
@@ -232,7 +235,9 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
     def _take_done(self) -> None:
         """Take `returned` without a period for what has a date of it."""
         for token in self.tokens:
-            if token.used or token.mention is None or not token.text.lower().endswith("ed"):
+            text = token.text.lower()
+            is_participle = text.endswith("ed") or text in _PARTICIPLES
+            if token.used or token.mention is None or not is_participle:
                 continue
             if dates := self._dates_of(token):
                 way, place = self._nearest(dates, token)

@@ -44,7 +44,7 @@ class Counting(Grouping):
             return found
         return None
 
-    def _count_form(  # noqa: PLR0912
+    def _count_form(  # noqa: PLR0912, PLR0915
         self,
         counted: Token,
         order: tuple[Token, bool, int | None] | None,

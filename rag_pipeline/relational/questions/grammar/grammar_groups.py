@@ -127,7 +127,13 @@ class Grouping(GrammarState):
                     options.append(GroupBy(path, table))
         if table is not None and table == base and not options:
             options.append(GroupBy((), table))
-        if table is None:
+        if table is None and not vocabulary.columns(token):
+            # By reviewer: whom a key of that role names.
+            for link in vocabulary.roles(token):
+                for way in vocabulary.ways.between(base, link.table):
+                    if (path := forward(way)) is not None:
+                        options.append(GroupBy((*path, link), link.target))
+        if table is None and not options:
             options = [
                 GroupBy(column=ColumnAt(path, *place))
                 for path, place in self.conditions.nearest_columns(base, token, self._tables())
@@ -149,7 +155,8 @@ class Grouping(GrammarState):
         if not found:
             return None
         if len(found) > 1:
-            raise NotComputableError("it asks for two extremes at once")
+            words = " and ".join(f"“{one.text}”" for one in found)
+            raise NotComputableError(f"it asks for two extremes at once: {words}")
         token = found[0]
         token.used = True
         limit = None
@@ -176,7 +183,7 @@ class Grouping(GrammarState):
                 return token
         return None
 
-    def _which(self) -> Token | None:  # noqa: PLR0911
+    def _which(self) -> Token | None:  # noqa: PLR0911, PLR0912
         """Return the thing asked for: `which customer`, `top 5 countries`, `고객은 누구`."""
         asked = self._ops("which") or [t for t in self.tokens if t.name in ("top", "bottom")]
         adjectives = [t for t in self._ops() if "." in t.name]
@@ -202,6 +209,11 @@ class Grouping(GrammarState):
                         return None
                     one.used = True
                     token.used = True
+                    return one
+                following = ahead[ahead.index(one) + 1 :][:1]
+                is_named = bool(following) and following[0].mention is not None
+                if self.vocabulary.roles(one) and not one.is_korean and not is_named:
+                    one.used = token.used = True
                     return one
                 if not self.vocabulary.roles(one) and not self._is_period(one):
                     return None

@@ -89,7 +89,7 @@ class NumberConditions(ConditionState):
                 return one
         return None
 
-    def _compare_thing(
+    def _compare_thing(  # noqa: PLR0911
         self, thing: Token | None, sign: Comparison, token: Token, unit: Token | None
     ) -> None:
         vocabulary = self.vocabulary

@@ -171,7 +171,9 @@ class PeriodConditions(ConditionState):
             hint.used = True
         owner = negated_with or token
         # Not hired in 2021: the verb of the date is negated.
-        is_said = self._is_negated(token) or (negated_with is not None and negated_with in hints[:1])
+        is_said = self._is_negated(token) or (
+            negated_with is not None and negated_with in hints[:1]
+        )
         negated = is_said and forward(way) is not None
         or_missing = negated and self._with_none(way, place[0], (place[1],))
 

@@ -74,11 +74,7 @@ class ValueConditions(ConditionState):
             ]
         chosen = list(dict.fromkeys(nearest))
         way, column = self.choices.pick(chosen)
-        before = self._beside(first, -1)
-        if before is not None and before.is_verb and (acts := self._anchors.get(id(before))):
-            if way[: len(acts)] != acts:
-                words = f"“{before.text}” and “{first.text}”"
-                raise NotComputableError(f"it is not clear whether {words} belong together")
+        self._check_verb(first, way)
         values = tuple(v for t in group for f in t.values if f.column == column for v in f.values)
         negated = any(self._is_negated(t) for t in group)
         target = next((t for t in group if self._is_negated(t)), first)
@@ -97,9 +93,7 @@ class ValueConditions(ConditionState):
             return OneOf(whole, values, is_other, or_missing)
 
         is_both = one_to_many and len(group) > 1 and not negated and self._joint(group) != "or"
-        said = before is not None and before.name == "both"
-        if before is not None and said:
-            before.used = is_both
+        said = self._said_both(first, is_both)
         # Bought Rock and Jazz: both of them, or one of them.
         if is_both and (said or self.choices.pick([True, False])):
             for number, value in enumerate(values):
@@ -108,6 +102,22 @@ class ValueConditions(ConditionState):
                 self._found.append(Constraint(way, single, False, -2 - number))
             return
         self._add(way, make, target)
+
+    def _check_verb(self, value: Token, way: Way) -> None:
+        """Refuse `rent in France`, where France is of those who rent, or of where they do."""
+        verb = self._beside(value, -1)
+        acts = self._anchors.get(id(verb)) if verb is not None and verb.is_verb else None
+        if verb is not None and acts and way[: len(acts)] != acts:
+            words = f"“{verb.text}” and “{value.text}”"
+            raise NotComputableError(f"it is not clear whether {words} belong together")
+
+    def _said_both(self, value: Token, can_be: bool) -> bool:
+        """Take a `both` before values, where rows can have both."""
+        before = self._beside(value, -1)
+        if before is None or before.name != "both":
+            return False
+        before.used = can_be
+        return True
 
     def _joint(self, group: list[Token]) -> str:
         before = self._beside(group[-1], -1)
