@@ -191,13 +191,15 @@ class Evaluator:
             )
         if isinstance(one, OneOf):
             value = self._value(one.column, row)
-            return value is not None and (value in one.values) != one.negated
+            if value is None:
+                return one.negated and one.or_missing
+            return (value in one.values) != one.negated
         if isinstance(one, Missing):
             return (self._value(one.column, row) is None) != one.negated
         if isinstance(one, During):
             day: datetime.date | None = self._value(one.column, row)
             if day is None:
-                return False
+                return one.negated and one.or_missing
             inside = (one.start is None or day >= one.start) and (one.end is None or day < one.end)
             return inside != one.negated
         return self._exists(one, row)

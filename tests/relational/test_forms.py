@@ -143,8 +143,9 @@ class Maker:
                 path, table = self.path(schema, base)
                 parts = [ColumnAt(path, table, name) for name in ("first_name", "last_name")]
                 values = (f"{r.choice(TEXTS)} {r.choice(TEXTS)}", "red red")
-                return OneOf(FullName(tuple(parts)), values, r.random() < 0.3)
-            return OneOf(column, tuple(r.sample(TEXTS, r.randint(1, 3))), r.random() < 0.3)
+                return OneOf(FullName(tuple(parts)), values, r.random() < 0.3, r.random() < 0.5)
+            some = tuple(r.sample(TEXTS, r.randint(1, 3)))
+            return OneOf(column, some, r.random() < 0.3, r.random() < 0.5)
         if kind == 2:
             return Missing(
                 self.column(schema, base, "color", "amount", "made_date"), r.random() < 0.5
@@ -153,7 +154,9 @@ class Maker:
             start = datetime.date(2023, 1, 1) + datetime.timedelta(r.randint(0, 700))
             end = start + datetime.timedelta(r.randint(1, 300))
             bounds = r.choice([(start, end), (start, None), (None, end)])
-            return During(self.column(schema, base, "made_date"), *bounds, r.random() < 0.3)
+            return During(
+                self.column(schema, base, "made_date"), *bounds, r.random() < 0.3, r.random() < 0.5
+            )
         if kind == 4:
             dates = [self.column(schema, base, "made_date", "done_date") for _ in range(2)]
             return Compare(dates[0], r.choice(SIGNS), dates[1])  # type: ignore[arg-type]

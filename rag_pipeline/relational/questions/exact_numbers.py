@@ -60,7 +60,8 @@ class ExactAnswer:
         """The answer on a line, or that it could not be computed."""
         if self.reason is not None:
             return f"could not be computed: {self.reason}"
-        return "; ".join(", ".join(shown(cell) for cell in row) for row in self.rows) or "none"
+        lines = (", ".join(shown(cell) or "none" for cell in row) for row in self.rows)
+        return "; ".join(lines) or "none"
 
 
 class ExactAnswerer:
@@ -141,7 +142,9 @@ class ExactAnswerer:
         if len(rows) > self._limit:
             return ExactAnswer(question, sql=sql, reason=f"it has more than {self._limit} rows")
         if form.measure.expression is not None and all(row[-1] is None for row in rows):
-            return ExactAnswer(question, sql=sql, reason="there are no rows to compute it from")
+            return ExactAnswer(
+                question, sql=sql, reason=f"there are no rows to compute “{describe(form)}” from"
+            )
         if form.group is not None and form.descending is None and _repeats(rows):
             return ExactAnswer(
                 question, sql=sql, reason=f"several of {form.group.table} share a name"

@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.relational.questions.pieces import Piece
+from rag_pipeline.relational.questions.pieces import Piece, unit_words
+from rag_pipeline.relational.schema.lexicon import stem
 from rag_pipeline.relational.schema.table_schema import Schema
 
 MODIFIERS = frozenset({"unit", "in", "on", "of", "per", "list", "the", "number", "us"})
@@ -62,11 +63,17 @@ class Namer:
         self._schema = schema
         self._tables: dict[tuple[str, ...], list[str]] = {}
         self.words: dict[Place, frozenset[str]] = {}
-        """What a column's name says, without modifiers and without its table's name."""
+        """What a column's name says, without modifiers, unit, and its table's name."""
+        self.units: dict[Place, str] = {}
+        """The unit of measure at the end of a column's name: `weight_kg`."""
         for table in schema.tables.values():
             self._tables.setdefault(table.concepts, []).append(table.name)
             for column in table.table.columns:
-                words = set(schema.lexicon.name_concepts(column.name))
+                concepts = schema.lexicon.name_concepts(column.name)
+                words = set(concepts)
+                if (unit := unit_words().get(stem(concepts[-1]))) is not None:
+                    self.units[table.name, column.name] = unit
+                    words = set(concepts[:-1]) or words
                 own = words - MODIFIERS or words
                 self.words[table.name, column.name] = frozenset(own - set(table.concepts) or own)
 

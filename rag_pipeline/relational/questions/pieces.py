@@ -10,6 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -111,6 +112,9 @@ class Cutter:
                 known[0] == "noun" and named is not None and known[1] not in named
             )
             is_firm = kind in ("operator", "number") and value != "counter"
+            if value in units_of_measure():
+                # A company may have meters, or a table of minutes.
+                is_firm = known is None or known[1] not in present
             if is_firm or is_other:
                 self._entries[form] = (kind, value)
 
@@ -190,6 +194,29 @@ def grammar_data() -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+@dataclass(frozen=True)
+class UnitOfMeasure:
+    """Minutes, kilograms: what they measure, and how much one is."""
+
+    measures: str
+    size: Decimal
+
+
+@lru_cache(maxsize=1)
+def units_of_measure() -> dict[str, UnitOfMeasure]:
+    """Return the units of measure by name."""
+    listed = grammar_data()["units"].items()
+    return {name: UnitOfMeasure(one["of"], Decimal(one["size"])) for name, one in listed}
+
+
+@lru_cache(maxsize=1)
+def unit_words() -> dict[str, str]:
+    """Return the units' names by the stems of their forms."""
+    return {
+        stem(form): name for name, one in grammar_data()["units"].items() for form in one["forms"]
+    }
+
+
 @lru_cache(maxsize=1)
 def _operators() -> list[tuple[PieceKind, str, tuple[str, ...]]]:
     data = grammar_data()
@@ -200,6 +227,8 @@ def _operators() -> list[tuple[PieceKind, str, tuple[str, ...]]]:
         found.append(("particle", word, units(word)))
     for name, words in data["operators"].items():
         found += [("operator", name, units(word)) for word in words]
+    for name, one in data["units"].items():
+        found += [("operator", name, units(word)) for word in one["forms"]]
     for name, words in data["numbers"].items():
         found += [("number", name, units(word)) for word in words]
     for name, adjective in data["adjectives"].items():

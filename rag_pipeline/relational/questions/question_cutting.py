@@ -17,7 +17,7 @@ from rag_pipeline.relational.questions.pieces import (
     candidate_spans,
     cut_units,
 )
-from rag_pipeline.relational.schema.lexicon import is_hangul, units
+from rag_pipeline.relational.schema.lexicon import is_hangul, stem, units
 from rag_pipeline.relational.schema.table_schema import Schema
 from rag_pipeline.text import clean_text, one_line
 
@@ -76,6 +76,18 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
             for concept in schema.lexicon.name_concepts(name):
                 if concept not in known and len(concept) > 2:
                     found[units(concept) if is_hangul(concept) else (concept,)] = concept
+    for table in schema.tables.values():
+        verb = _verb(table.concepts[-1])
+        if verb is not None and (verb,) not in schema.lexicon.forms:
+            found.setdefault((verb,), table.concepts[-1])
     for key, forms in {**phrases(schema), **names_of_synonyms(schema)}.items():
         found |= dict.fromkeys(map(units, forms), key)
     return found
+
+
+def _verb(concept: str) -> str | None:
+    """Return the stem of the verb that a noun is made of: rental → rent, delivery → deliv."""
+    noun = stem(concept)
+    ending = next((one for one in ("ment", "eri", "al") if noun.endswith(one)), None)
+    verb = noun.removesuffix(ending) if ending else ""
+    return verb if len(verb) > 2 else None

@@ -10,8 +10,8 @@ from typing import Literal
 
 from rag_pipeline.relational.questions.mentions import Mention, Namer
 from rag_pipeline.relational.questions.named_values import FoundValue
-from rag_pipeline.relational.questions.pieces import Piece
-from rag_pipeline.relational.schema.lexicon import is_hangul
+from rag_pipeline.relational.questions.pieces import Piece, units_of_measure
+from rag_pipeline.relational.schema.lexicon import is_hangul, stem
 from rag_pipeline.relational.schema.ways import NotComputableError
 
 TokenKind = Literal["operator", "mention", "value", "number", "period"]
@@ -19,7 +19,8 @@ _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
 _PLAIN = {word: word for word in ("year", "month", "quarter", "name")}
-_COMPARING = frozenset("more less at_least at_most minutes seconds hours money".split())
+_COMPARING = frozenset({"more", "less", "at_least", "at_most", "money", *units_of_measure()})
+_AUXILIARIES = frozenset({"did", "do", "does", "was", "were", "been", "is", "are"})
 _YEARS = range(1900, 2101)
 
 
@@ -39,6 +40,8 @@ class Token:
     period: tuple[datetime.date, datetime.date] | None = None
     """First day, and the first day after it."""
     used: bool = field(default=False)
+    has_auxiliary: bool = False
+    """`did` or `was` stands before it: of `tools that Ann did rent`, tools are the object."""
     is_modifier: bool = False
     """A table before another one that it belongs to: `product` in `product category`."""
 
@@ -48,6 +51,14 @@ class Token:
         return self.kind == "operator" and (
             self.name.endswith((".more", ".less")) or self.name in _COMPARING
         )
+
+    @property
+    def is_verb(self) -> bool:
+        """Whether it is a verb that names a thing: rented, for rentals."""
+        if self.mention is None or self.is_korean:
+            return False
+        noun, own = self.mention.concepts[-1], stem(self.text)
+        return self.text.lower().endswith("ed") or (noun != own and noun.startswith(own))
 
     @property
     def is_korean(self) -> bool:
@@ -69,6 +80,8 @@ def tokens_of(
     while index < len(pieces):
         token = _period(pieces, index) or _plain(pieces, index, values, mentions)
         if token is not None:
+            earlier = (one.text.lower() for one in pieces[:index] if one.kind == "filler")
+            token.has_auxiliary = any(text in _AUXILIARIES for text in earlier)
             found.append(token)
         index = token.end if token is not None else index + 1
     return found

@@ -16,6 +16,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from rag_pipeline.errors import SourceError
 from rag_pipeline.relational.schema.lexicon import Lexicon
 
+KEY_WORDS = frozenset({"id", "no", "number", "code", "key", "to", "by"})
+"""Words of a key's column that say nothing of its role."""
+
 
 @dataclass(frozen=True)
 class ForeignKey:
@@ -71,6 +74,11 @@ class Schema:
         return [
             fk for info in self.tables.values() for fk in info.foreign_keys if fk.target == table
         ]
+
+    def role_words(self, link: ForeignKey) -> set[str]:
+        """Return what a key's columns say beyond the table that they name: boss_id → boss."""
+        words = {word for name in link.columns for word in self.lexicon.name_concepts(name)}
+        return words - KEY_WORDS - set(self.tables[link.target].concepts)
 
 
 def read_schema(engine: Engine, lexicon: Lexicon, schema: str | None = None) -> Schema:

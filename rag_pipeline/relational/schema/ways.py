@@ -44,9 +44,12 @@ class Ways:
     _known: dict[tuple[str, str, frozenset[ForeignKey]], list[Way]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._with_role: set[ForeignKey] = set()
         self._steps: dict[str, list[Step]] = {name: [] for name in self.schema.tables}
         for table in self.schema.tables.values():
             for link in table.foreign_keys:
+                if self.schema.role_words(link):
+                    self._with_role.add(link)
                 self._steps[table.name].append(Step(link, True))
                 self._steps[link.target].append(Step(link, False))
 
@@ -68,6 +71,9 @@ class Ways:
         for _ in range(MAX_STEPS):
             longer = [(*way, step) for way in border for step in self._next(start, way, end)]
             reached = [way for way in longer if way[-1].target == end]
+            if any(not self._unnamed(way, roles) for way in reached):
+                # Where one key is named by nothing but its table, a role must be said to be meant.
+                reached = [way for way in reached if not self._unnamed(way, roles)]
             with_role = [way for way in reached if any(s.link in roles for s in way)]
             if with_role:
                 return with_role[:MAX_WAYS]
@@ -78,6 +84,10 @@ class Ways:
         if start == end and not plain:
             return [()]
         return plain[:MAX_WAYS]
+
+    def _unnamed(self, way: Way, roles: Collection[ForeignKey]) -> int:
+        """Return how many of a way's keys have a role of their own that is not in `roles`."""
+        return sum(s.link in self._with_role and s.link not in roles for s in way)
 
     def _next(self, start: str, way: Way, end: str) -> Sequence[Step]:
         here = way[-1].target if way else start

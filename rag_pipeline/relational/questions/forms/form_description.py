@@ -36,9 +36,11 @@ def describe(form: Form) -> str:
     what = f" {_expression(measure.expression)}" if measure.expression is not None else ""
     parts = [f"{_KINDS[measure.kind]}{what} of {form.base}"]
     if measure.per:
-        parts.append(f"per {measure.per[-1].target}")
+        target = measure.per[-1].target
+        parts.append(f"per row of {target}" + ("" if measure.per_all else " that has any"))
     if form.group is not None:
-        parts.append(f"for each {_group(form.group)}")
+        empty = ", also those with none" if form.with_empty else ""
+        parts.append(f"for each {_group(form.group)}{empty}")
     filters = [*form.filters, *measure.part]
     if filters:
         parts.append("with " + " and ".join(_filter(one) for one in filters))
@@ -73,13 +75,16 @@ def _filter(one: Filter) -> str:
         return f"{_expression(one.left)} {one.operator} {_expression(one.right)}"
     if isinstance(one, OneOf):
         sign = "≠" if one.negated else "="
-        return f"{_expression(one.column)} {sign} {' or '.join(map(str, one.values))}"
+        none = " or none" if one.or_missing else ""
+        return f"{_expression(one.column)} {sign} {' or '.join(map(str, one.values))}{none}"
     if isinstance(one, Missing):
         return f"{'some' if one.negated else 'no'} {_expression(one.column)}"
     if isinstance(one, During):
         sides = [f"from {one.start}"] if one.start else []
         sides += [f"before {one.end}"] if one.end else []
-        return f"{_expression(one.column)} {'not ' if one.negated else ''}{' and '.join(sides)}"
+        none = " or none" if one.or_missing else ""
+        sign = "not " if one.negated else ""
+        return f"{_expression(one.column)} {sign}{' and '.join(sides)}{none}"
     return _exists(one)
 
 

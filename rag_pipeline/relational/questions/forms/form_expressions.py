@@ -18,6 +18,7 @@ from sqlalchemy import (
     func,
     literal,
     not_,
+    or_,
     select,
 )
 
@@ -111,7 +112,7 @@ class ExpressionScope:
             return func.datediff(end, start)
         return cast(end, Date) - cast(start, Date)
 
-    def filter(self, one: Filter) -> ColumnElement[bool]:
+    def filter(self, one: Filter) -> ColumnElement[bool]:  # noqa: PLR0911
         """Return a filter's SQL."""
         if isinstance(one, Compare):
             left = self.expression(one.left)
@@ -124,7 +125,10 @@ class ExpressionScope:
             return compared
         if isinstance(one, OneOf):
             column = self.expression(one.column, exact=False)
-            return column.not_in(one.values) if one.negated else column.in_(one.values)
+            if not one.negated:
+                return column.in_(one.values)
+            other = column.not_in(one.values)
+            return or_(column.is_(None), other) if one.or_missing else other
         if isinstance(one, Missing):
             column = self.expression(one.column, exact=False)
             return column.is_not(None) if one.negated else column.is_(None)
@@ -133,7 +137,11 @@ class ExpressionScope:
             bounds = [column >= one.start] if one.start else []
             bounds += [column < one.end] if one.end else []
             inside = and_(*bounds)
-            return and_(column.is_not(None), not_(inside)) if one.negated else inside
+            if not one.negated:
+                return inside
+            if one.or_missing:
+                return or_(column.is_(None), not_(inside))
+            return and_(column.is_not(None), not_(inside))
         return self._exists(one)
 
     def _exists(self, one: Exists) -> ColumnElement[bool]:

@@ -72,11 +72,12 @@ class Compare:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A column has one of some values; negated: another value, but not none."""
+    """A column has one of some values; negated: another value, or with `or_missing` none."""
 
     column: Expression
     values: tuple[Literal_, ...]
     negated: bool = False
+    or_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class During:
     start: datetime.date | None
     end: datetime.date | None
     negated: bool = False
+    or_missing: bool = False
+    """Of a negation: rows without the date count, too."""
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,15 @@ class ConditionState:
                 return self._negated[id(one)]
         return 0
 
+    def _with_none(self, way: Way, table: str, columns: Sequence[str]) -> bool:
+        """Choose whether rows without a value are meant by a negation, where there may be some."""
+        tables = self.vocabulary.schema.tables
+        keys = [(step.link.table, name) for step in way for name in step.link.columns]
+        places = [*keys, *((table, name) for name in columns)]
+        if not any(tables[owner].column(name).nullable for owner, name in places):
+            return False
+        return self.choices.pick([False, True])
+
     def _use(self, *names: str) -> None:
         for token in self._ops(*names):
             token.used = True

@@ -22,6 +22,9 @@ from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
 
+_PARTICIPLES = frozenset({"paid", "done", "sent", "sold", "built", "begun", "left", "made"})
+"""Those that do not end in -ed."""
+
 
 class Conditions(NumberConditions, PeriodConditions, ValueConditions):
     """Turns the tokens that the measure left into filters."""
@@ -40,6 +43,8 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
         self._take_trades()
         self._take_mentions()
         self._take_roles()
+        self._take_done()
+        self._join_counted()
         return fold(self._found)
 
     def _anchor_mentions(self) -> None:
@@ -82,6 +87,8 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
     def _find_negations(self) -> None:
         for number, token in enumerate(self._ops("not"), start=1):
             at = self._at(token)
+            if (following := self._beside(token, 1)) is not None and following.name == "all":
+                raise NotComputableError(f"it is not clear what “{token.text} all” leaves")
             ahead = self.tokens[:at][::-1] if token.is_korean else self.tokens[at + 1 :]
             target = next(
                 (
@@ -92,6 +99,7 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
                 ),
                 None,
             )
+            target = self._apposed(target) if target is not None else None
             if target is None or id(target) in self._negated or target.name in SIGNS:
                 raise NotComputableError(f"it is not clear what “{token.text}” negates")
             self._negated[id(target)] = number
@@ -101,6 +109,18 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
         if self._negated:
             for token in self._ops("once"):
                 token.used = True
+
+    def _apposed(self, thing: Token) -> Token:
+        """Return the name beside a thing, of which both are negated: `not in the store North`."""
+        table = self.vocabulary.table_of(thing)
+        for step in (-1, 1):
+            one = self._beside(thing, step)
+            if table is None or one is None or one.used:
+                continue
+            is_beside = one.end == thing.start if step < 0 else one.start == thing.end
+            if is_beside and any(f.column.table == table and self._is_name(f) for f in one.values):
+                return one
+        return thing
 
     def _take_columns(self) -> None:
         for token in self.tokens:
@@ -133,6 +153,19 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
                     self._add(way, partial(_positive, place))
                 else:
                     self._add(way, partial(_missing, place, True))
+            elif (negated or presence) and (own := self._own_role(token)) is not None:
+                token.used = True
+                for one in presence:
+                    one.used = True
+                self._add((), partial(_missing, own, not negated))
+
+    def _own_role(self, token: Token) -> Place | None:
+        """Return the key of the base table that a role is named by: `without a boss`."""
+        beside = self._beside(token, 1)
+        roles = [link for link in self.vocabulary.roles(token) if link.table == self._base]
+        if len(roles) != 1 or (beside is not None and beside.kind == "value"):
+            return None
+        return self._base, roles[0].columns[0]
 
     def _dates_of(self, token: Token) -> list[Place]:
         return [] if self.vocabulary.columns(token) else self.vocabulary.dates_like(token)
@@ -188,12 +221,28 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
         self._use("presence")
 
     def _exist(self, way: Way, token: Token) -> None:
+        before = self._beside(token, -1)
+        if before is not None and before.name in ("all", "each"):
+            # Rented all tools: none is left out, which no condition here says.
+            raise NotComputableError(f"“{before.text} {token.text}” is not compared with each row")
         if forward(way) is not None:
             link = way[-1].link
             if tuple(s.link for s in way) != self._group[: len(way)]:
                 self._add(way[:-1], partial(_missing, (link.table, link.columns[0]), True))
         else:
             self._add(way, None, token)
+
+    def _take_done(self) -> None:
+        """Take `returned` without a period for what has a date of it."""
+        for token in self.tokens:
+            text = token.text.lower()
+            is_participle = text.endswith("ed") or text in _PARTICIPLES
+            if token.used or token.mention is None or not is_participle:
+                continue
+            if dates := self._dates_of(token):
+                way, place = self._nearest(dates, token)
+                token.used = True
+                self._add(way, partial(_missing, place, True))
 
     def _take_roles(self) -> None:
         for token in self.tokens:

@@ -44,7 +44,7 @@ class Counting(Grouping):
             return found
         return None
 
-    def _count_form(  # noqa: PLR0912
+    def _count_form(  # noqa: PLR0912, PLR0915
         self,
         counted: Token,
         order: tuple[Token, bool, int | None] | None,
@@ -92,6 +92,10 @@ class Counting(Grouping):
             # Those who have none may be meant to count, too.
             per_all = self.choices.pick([False, True])
             measure = replace(measure, per=path, per_all=per_all)
+        acts = None if different else self._acts(table)
+        if acts is not None and self.choices.pick([False, True]):
+            # Different tools that were rented, or how often they were?
+            table, measure = acts, Measure("count")
         trade = self._ops("trade")
         if trade and not self._ops("not") and not different:
             lines = self.conditions.traded(trade[0], table)
@@ -99,6 +103,8 @@ class Counting(Grouping):
                 return self._traded_form(lines, order, group)
         filters_base = table
         if group is not None and (joint := self._joint(table, group)) is not None:
+            if self._is_every:
+                raise NotComputableError(f"“every {group.text}” may mean all of them, or each one")
             filters_base = joint
         grouping = self._grouping(filters_base, group)[0] if group is not None else None
         with_empty = (
@@ -117,6 +123,19 @@ class Counting(Grouping):
             descending=order[1] if order else None,
             limit=(order[2] or 1) if order else None,
         )
+
+    def _acts(self, table: str) -> str | None:
+        """Return the table that a verb names, of which the counted thing is the object."""
+        if self._ops("not"):
+            return None
+        for token in self.tokens:
+            acts = self.vocabulary.table_of(token)
+            if acts is None or acts == table or not (token.has_auxiliary and token.is_verb):
+                continue
+            ways = self.vocabulary.ways.between(acts, table)
+            if any(len(way) == 1 and way[0].forward for way in ways):
+                return acts
+        return None
 
     def _traded_form(
         self,

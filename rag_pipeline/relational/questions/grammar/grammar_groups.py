@@ -13,8 +13,11 @@ from rag_pipeline.relational.questions.grammar.grammar_state import (
     PERIODS,
     GrammarState,
 )
+from rag_pipeline.relational.questions.mentions import Mention
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, forward
+
+_PERSON = frozenset({"who", "whom", "누구"})
 
 
 class Grouping(GrammarState):
@@ -60,6 +63,7 @@ class Grouping(GrammarState):
             if mention is None or mention.used:
                 raise NotComputableError(f"it is not clear what “{token.text}” belongs to")
             mention = self._compound(mention)
+            self._is_every = token.text.lower() == "every"
             self._is_by = token.text.lower() in ("by", "grouped by", "broken down by", "별", "별로")
             # `each staff member of …`: a role before the noun, as in `support employee`
             if not token.is_korean and self.vocabulary.roles(mention):
@@ -123,7 +127,13 @@ class Grouping(GrammarState):
                     options.append(GroupBy(path, table))
         if table is not None and table == base and not options:
             options.append(GroupBy((), table))
-        if table is None:
+        if table is None and not vocabulary.columns(token):
+            # By reviewer: whom a key of that role names.
+            for link in vocabulary.roles(token):
+                for way in vocabulary.ways.between(base, link.table):
+                    if (path := forward(way)) is not None:
+                        options.append(GroupBy((*path, link), link.target))
+        if table is None and not options:
             options = [
                 GroupBy(column=ColumnAt(path, *place))
                 for path, place in self.conditions.nearest_columns(base, token, self._tables())
@@ -145,7 +155,8 @@ class Grouping(GrammarState):
         if not found:
             return None
         if len(found) > 1:
-            raise NotComputableError("it asks for two extremes at once")
+            words = " and ".join(f"“{one.text}”" for one in found)
+            raise NotComputableError(f"it asks for two extremes at once: {words}")
         token = found[0]
         token.used = True
         limit = None
@@ -172,7 +183,7 @@ class Grouping(GrammarState):
                 return token
         return None
 
-    def _which(self) -> Token | None:  # noqa: PLR0911
+    def _which(self) -> Token | None:  # noqa: PLR0911, PLR0912
         """Return the thing asked for: `which customer`, `top 5 countries`, `고객은 누구`."""
         asked = self._ops("which") or [t for t in self.tokens if t.name in ("top", "bottom")]
         adjectives = [t for t in self._ops() if "." in t.name]
@@ -188,13 +199,21 @@ class Grouping(GrammarState):
             ahead = self.tokens[:at][::-1]
         else:
             ahead = self.tokens[at + 1 :]
+        is_person, is_crossed = token.text.lower() in _PERSON, False
         for one in ahead:
             if one.kind == "mention" and not one.used:
+                if is_person and (is_crossed or self.vocabulary.table_of(one) is None):
+                    return self._owner(token, one)
                 if self.vocabulary.table_of(one) or self.vocabulary.columns(one):
                     if token.text.lower() == "what" and self._is_measurable(one):
                         return None
                     one.used = True
                     token.used = True
+                    return one
+                following = ahead[ahead.index(one) + 1 :][:1]
+                is_named = bool(following) and following[0].mention is not None
+                if self.vocabulary.roles(one) and not one.is_korean and not is_named:
+                    one.used = token.used = True
                     return one
                 if not self.vocabulary.roles(one) and not self._is_period(one):
                     return None
@@ -204,10 +223,23 @@ class Grouping(GrammarState):
             elif (
                 one.kind in ("operator", "value")
                 and not one.is_korean
-                and one.name not in ("top", "bottom", "different", "named")
+                and one.name not in ("top", "bottom", "different", "named", "all")
             ):
-                break
+                if not (is_person and one.name in ("max", "min")):
+                    break
+                is_crossed = True
         return None
+
+    def _owner(self, token: Token, column: Token) -> Token:
+        """Return the thing whose column is named: `who has the highest salary`."""
+        owners = {p[0] for p in self.vocabulary.columns(column) if self.vocabulary.is_number(p)}
+        found = [self.vocabulary.schema.tables[name] for name in owners]
+        if len(found) != 1 or found[0].label == found[0].key:
+            raise NotComputableError(f"it is not clear what “{token.text}” asks for")
+        table = found[0].name
+        token.used = True
+        mention = Mention(found[0].concepts, token.start, token.end, table)
+        return Token("mention", table, token.text, token.start, token.end, mention=mention)
 
     def _before_number(self) -> Token | None:
         number = next((t for t in self.tokens if t.kind == "number" and t.used), None)

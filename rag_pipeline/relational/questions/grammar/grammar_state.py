@@ -33,6 +33,8 @@ class GrammarState:
     _is_by = False
     """The group was said with `by`, which is no division as `per` may be."""
 
+    _is_every = False
+
     def __init__(self, vocabulary: Vocabulary, tokens: Sequence[Token], choices: Choices) -> None:
         self.vocabulary = vocabulary
         self.tokens = tokens
@@ -100,8 +102,23 @@ class GrammarState:
         return token.mention is not None and bool(self.vocabulary.amounts(token))
 
     def _is_countable(self, token: Token) -> bool:
-        return token.mention is not None and bool(
-            self.vocabulary.table_of(token) or self.vocabulary.columns(token)
+        """A thing, or a column with different values; yes and no are conditions."""
+        if token.mention is None or self._is_before_head(token):
+            return False
+        return bool(
+            self.vocabulary.table_of(token)
+            or any(not self.vocabulary.is_flag(p) for p in self.vocabulary.columns(token))
+        )
+
+    def _is_before_head(self, token: Token) -> bool:
+        """Whether a column stands before the thing it belongs to: `high priority tasks`."""
+        following = self.tokens[self._index(token) + 1 :][:1]
+        return (
+            not token.is_korean
+            and self.vocabulary.table_of(token) is None
+            and bool(following)
+            and following[0].start == token.end
+            and self.vocabulary.table_of(following[0]) is not None
         )
 
     def _tables(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag_pipeline.relational.questions.forms.constraints import Constraint
 from rag_pipeline.relational.questions.forms.logical_form import (
@@ -12,15 +13,23 @@ from rag_pipeline.relational.questions.forms.logical_form import (
 )
 from rag_pipeline.relational.questions.grammar.condition_state import SIGNS, ConditionState
 from rag_pipeline.relational.questions.mentions import Place
+from rag_pipeline.relational.questions.pieces import units_of_measure
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError
 
 _MONEY = ("price", "total", "amount", "cost")
-_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 
 
 class NumberConditions(ConditionState):
     """Comparisons with numbers: more than 5, at least two albums, longer than 5 minutes."""
+
+    _compared_before: Sequence[Place] | None = None
+    """What the comparison before was of: `over 10 and under 30`."""
+
+    def _joins(self, token: Token) -> bool:
+        """Whether a comparison goes on after `and`; the sign stands on either side."""
+        joints = [t for t in (self._beside(token, step) for step in (-2, -1)) if t is not None]
+        return any(one.name == "and" for one in joints)
 
     def _take_numbers(self) -> None:
         for token in [t for t in self.tokens if t.kind == "number" and not t.used]:
@@ -30,7 +39,7 @@ class NumberConditions(ConditionState):
     def _take_number(self, token: Token) -> None:
         before, behind = self._beside(token, -1), self._beside(token, 1)
         unit: Token | None = None
-        units = (*_SECONDS, "money", "counter")
+        units = (*units_of_measure(), "money", "counter")
         if behind is not None and behind.name in units and not behind.used:
             unit = behind
             behind = self._beside(unit, 1)
@@ -80,17 +89,23 @@ class NumberConditions(ConditionState):
                 return one
         return None
 
-    def _compare_thing(
+    def _compare_thing(  # noqa: PLR0911
         self, thing: Token | None, sign: Comparison, token: Token, unit: Token | None
     ) -> None:
         vocabulary = self.vocabulary
-        if thing is None and unit is not None and unit.name in _SECONDS:
-            places = vocabulary.by_last_word(vocabulary.adjective_concepts("long"))
+        if thing is None and unit is not None and unit.name in units_of_measure():
+            places = vocabulary.measured_in(unit.name)
             return self._compare(places, sign, token, unit, None)
         if thing is None and unit is not None and unit.name == "money":
             places = [p for p in vocabulary.by_last_word(_MONEY) if p[0] == self._base]
             return self._compare(places[:1] if len(places) == 1 else [], sign, token, unit, None)
+        if thing is None and self._compared_before is not None and self._joins(token):
+            places = self._compared_before
+            return self._compare(places, sign, token, unit, None)
         if thing is None:
+            places = [(one.table, one.expression.name) for one in vocabulary.totals()]  # type: ignore[union-attr]
+            if len(mine := [place for place in places if place[0] == self._base]) == 1:
+                return self._compare(mine, sign, token, unit, None)
             raise NotComputableError(f"it is not clear what “{token.text}” is compared with")
         if thing.name in ("sum", "sum_amount"):
             places = [(one.table, one.expression.name) for one in vocabulary.totals()]  # type: ignore[union-attr]
@@ -109,8 +124,21 @@ class NumberConditions(ConditionState):
         if unit is not None:
             unit.used = True
         self._links.add(way[0].link)
-        self._found.append(Constraint(way, None, False, -1, (sign, int(token.number))))
+        group = -10 - self._at(token)
+        self._found.append(Constraint(way, None, False, group, (sign, int(token.number))))
         return None
+
+    def _join_counted(self) -> None:
+        """Ask what is said of counted rows of those rows: more than two rentals in 2023."""
+        counted = [one for one in self._found if one.count is not None]
+        for index, one in enumerate(self._found):
+            if one.count is not None or one.group:
+                continue
+            owners = [c for c in counted if one.way[: len(c.way)] == c.way]
+            if len(owners) > 1:
+                raise NotComputableError("a condition follows two comparisons of numbers of rows")
+            if owners:
+                self._found[index] = replace(one, group=owners[0].group)
 
     def _compare(
         self,
@@ -121,14 +149,15 @@ class NumberConditions(ConditionState):
         thing: Token | None,
     ) -> None:
         way, place = self._nearest(places, token)
+        self._compared_before = [place]
         number = token.number
         if unit is not None:
             unit.used = True
-            if unit.name in _SECONDS:
-                factor = self.vocabulary.seconds_factor(place)
+            if unit.name in units_of_measure():
+                factor = self.vocabulary.factor(unit.name, place)
                 if factor is None:
-                    raise NotComputableError(f"it is not known in which unit {place[1]} is")
-                number = number * _SECONDS[unit.name] * factor
+                    raise NotComputableError(f"it is not known in “{unit.text}” what {place[1]} is")
+                number = number * factor
         if thing is not None and self._is_negated(thing):
             raise NotComputableError("a negated comparison is not clear")
         self._add(way, lambda path: Compare(ColumnAt(path, *place), sign, number))

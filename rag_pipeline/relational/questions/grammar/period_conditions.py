@@ -170,10 +170,15 @@ class PeriodConditions(ConditionState):
         for hint in hints[:1]:
             hint.used = True
         owner = negated_with or token
-        negated = self._is_negated(token) and forward(way) is not None
+        # Not hired in 2021: the verb of the date is negated.
+        is_said = self._is_negated(token) or (
+            negated_with is not None and negated_with in hints[:1]
+        )
+        negated = is_said and forward(way) is not None
+        or_missing = negated and self._with_none(way, place[0], (place[1],))
 
         def make(path: Path) -> Filter:
-            return During(ColumnAt(path, *place), start, stop, negated)
+            return During(ColumnAt(path, *place), start, stop, negated, or_missing)
 
         self._add(way, make, owner)
 

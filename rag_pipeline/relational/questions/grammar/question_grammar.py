@@ -7,6 +7,8 @@ Whatever can be taken in two ways is a choice, and every token must be used.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rag_pipeline.relational.questions.forms.logical_form import (
     ColumnAt,
     Form,
@@ -26,6 +28,15 @@ class QuestionGrammar(Counting, Totals):
 
     def form(self) -> Form:
         """Return the logical form. Raises `NotComputableError`, naming what is not clear."""
+        try:
+            return self._form()
+        except NotComputableError as error:
+            if "“" in str(error) or not self.tokens:
+                raise
+            left = [token for token in self.tokens if not token.used] or self.tokens
+            raise NotComputableError(f"{error}: {_quoted(left)}") from None
+
+    def _form(self) -> Form:
         self._check_single()
         group = self._group()
         order = self._superlative()
@@ -44,27 +55,25 @@ class QuestionGrammar(Counting, Totals):
             form = None
         form = form or self._adjective(target) or self._measure(order, target or group)
         self._use_joints()
-        self._use("much", "which", "yet", "counter")
+        self._use("much", "which", "yet", "counter", "all")
         for token in self._ops("from", "to"):
             token.used = not any(t.kind in ("number", "period") for t in self._beside(token))
         unused = [token for token in self.tokens if not token.used]
         if unused:
-            words = ", ".join(f"“{token.text}”" for token in unused)
-            raise NotComputableError(f"it is not clear what {words} means here")
+            raise NotComputableError(f"it is not clear what {_quoted(unused)} means here")
         return form
 
     def _check_single(self) -> None:
-        if len(self._ops("avg", "share", "between")) > 1:
-            raise NotComputableError("it asks for two things at once")
+        if len(single := self._ops("avg", "share", "between")) > 1:
+            raise NotComputableError(f"it asks for two things at once: {_quoted(single)}")
         counts = self._ops("count")
         if len(counts) == 2 and counts[0].is_korean and counts[0].text.startswith("수"):
             # 고객 수는 몇 명: the number and the question for it are one
             counts[0].used = True
             counts = counts[1:]
-        if len(counts) > 1:
-            raise NotComputableError("it asks for two things at once")
-        if counts and self._ops("much"):
-            raise NotComputableError("it asks for two numbers at once")
+        if len(counts) > 1 or (counts and self._ops("much")):
+            asked = _quoted([*counts, *self._ops("much")])
+            raise NotComputableError(f"it asks for two numbers at once: {asked}")
 
     def _rows(self, target: Token) -> Form:
         """Return the rows, or values of a column, that are asked for."""
@@ -119,3 +128,7 @@ class QuestionGrammar(Counting, Totals):
         if count is not None:
             return self._count_form(count, order, group)
         return self._amount_form(order, group)
+
+
+def _quoted(tokens: Sequence[Token]) -> str:
+    return ", ".join(f"“{token.text}”" for token in tokens)

@@ -74,29 +74,50 @@ class ValueConditions(ConditionState):
             ]
         chosen = list(dict.fromkeys(nearest))
         way, column = self.choices.pick(chosen)
+        self._check_verb(first, way)
         values = tuple(v for t in group for f in t.values if f.column == column for v in f.values)
         negated = any(self._is_negated(t) for t in group)
         target = next((t for t in group if self._is_negated(t)), first)
         for token in group:
             token.used = True
         one_to_many = forward(way) is None
-        if len(group) > 1 and one_to_many and negated:
+        if len(group) > 1 and one_to_many and negated and self._joint(group) != "or":
             raise NotComputableError("it is not clear what is negated")
+
+        is_other = negated and not one_to_many
+        or_missing = is_other and self._with_none(way, column.table, column.columns)
 
         def make(path: Path) -> Filter:
             parts = tuple(ColumnAt(path, column.table, name) for name in column.columns)
             whole = parts[0] if len(parts) == 1 else FullName(parts)
-            return OneOf(whole, values, negated and not one_to_many)
+            return OneOf(whole, values, is_other, or_missing)
 
         is_both = one_to_many and len(group) > 1 and not negated and self._joint(group) != "or"
+        said = self._said_both(first, is_both)
         # Bought Rock and Jazz: both of them, or one of them.
-        if is_both and self.choices.pick([True, False]):
+        if is_both and (said or self.choices.pick([True, False])):
             for number, value in enumerate(values):
                 single = partial(_is_one_of, column, (value,))
                 self._links |= {step.link for step in way}
                 self._found.append(Constraint(way, single, False, -2 - number))
             return
         self._add(way, make, target)
+
+    def _check_verb(self, value: Token, way: Way) -> None:
+        """Refuse `rent in France`, where France is of those who rent, or of where they do."""
+        verb = self._beside(value, -1)
+        acts = self._anchors.get(id(verb)) if verb is not None and verb.is_verb else None
+        if verb is not None and acts and way[: len(acts)] != acts:
+            words = f"“{verb.text}” and “{value.text}”"
+            raise NotComputableError(f"it is not clear whether {words} belong together")
+
+    def _said_both(self, value: Token, can_be: bool) -> bool:
+        """Take a `both` before values, where rows can have both."""
+        before = self._beside(value, -1)
+        if before is None or before.name != "both":
+            return False
+        before.used = can_be
+        return True
 
     def _joint(self, group: list[Token]) -> str:
         before = self._beside(group[-1], -1)
@@ -128,7 +149,9 @@ class ValueConditions(ConditionState):
             table = one.mention.table
             same = [f for f in columns if f.column.table == table]
             labelled = [f for f in same if self._is_name(f)]
-            if table and labelled and (is_before or len(columns) == len(same)):
+            # `the playlist Grunge`, but not `playlists in Grunge`.
+            is_apposition = is_before and one.end == first.start
+            if table and labelled and (is_apposition or len(columns) == len(same)):
                 return labelled
             named = [
                 f
@@ -145,7 +168,12 @@ class ValueConditions(ConditionState):
         before = self._beside(first, -1)
         table = self.vocabulary.table_of(before) if before is not None else None
         return before is not None and (
-            before.name == "named" or (before.mention is not None and table in (None, self._base))
+            before.name == "named"
+            or (
+                before.mention is not None
+                and table in (None, self._base)
+                and before.end == first.start
+            )
         )
 
     def _is_name(self, found: FoundValue) -> bool:

@@ -9,7 +9,11 @@ from decimal import Decimal
 from rag_pipeline.relational.questions.forms.logical_form import Arithmetic, ColumnAt, Expression
 from rag_pipeline.relational.questions.forms.metrics import Metric, parse_metric
 from rag_pipeline.relational.questions.mentions import Namer, Place
-from rag_pipeline.relational.questions.pieces import grammar_data
+from rag_pipeline.relational.questions.pieces import (
+    grammar_data,
+    unit_words,
+    units_of_measure,
+)
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.amounts_of_tables import LineAmount, line_amounts
 from rag_pipeline.relational.schema.lexicon import stem
@@ -23,15 +27,8 @@ from rag_pipeline.relational.schema.table_schema import (
 from rag_pipeline.relational.schema.ways import Ways
 
 _TOTALS = frozenset({"total", "amount", "revenue"})
-_KEYS = frozenset({"id", "no", "number", "code", "key", "to", "by"})
 _DATE_WORDS = frozenset({"date", "time", "at", "on", "create", "start", "issue"})
 """Words of a date that is the time of the row itself."""
-_UNITS = {
-    "millisecond": Decimal(1000),
-    "second": Decimal(1),
-    "minute": Decimal(1) / 60,
-    "hour": Decimal(1) / 3600,
-}
 
 
 @dataclass(frozen=True)
@@ -82,13 +79,8 @@ class Vocabulary:
             link
             for table in self.schema.tables.values()
             for link in table.foreign_keys
-            if wanted <= self._key_words(link)
+            if wanted <= self.schema.role_words(link)
         ]
-
-    def _key_words(self, link: ForeignKey) -> set[str]:
-        words = {w for name in link.columns for w in self.schema.lexicon.name_concepts(name)}
-        own = set(self.schema.tables[link.target].concepts)
-        return words - _KEYS - own
 
     def dates_like(self, token: Token) -> list[Place]:
         """Return dates whose name has the token's words: `hired` → hire_date."""
@@ -217,11 +209,22 @@ class Vocabulary:
 
     def by_last_word(self, concepts: Collection[str]) -> list[Place]:
         """Return numbers and dates whose name has one of the concepts."""
+        wanted = {*concepts, *map(stem, concepts)}
+        units = {unit_words()[stem(one)] for one in concepts if stem(one) in unit_words()}
         return [
             place
             for place, words in self.namer.words.items()
-            if words & {*concepts, *map(stem, concepts)}
+            if (words & wanted or self.namer.units.get(place) in units)
             and (self.is_number(place) or self.is_date(place))
+        ]
+
+    def measured_in(self, unit: str) -> list[Place]:
+        """Return the numbers whose name has a unit that measures the same: kg for grams."""
+        wanted = units_of_measure()[unit].measures
+        return [
+            place
+            for place, name in self.namer.units.items()
+            if units_of_measure()[name].measures == wanted and self.is_number(place)
         ]
 
     def stand_in(self, token: Token) -> list[Place]:
@@ -244,11 +247,12 @@ class Vocabulary:
         amount = self.lines.get(table)
         return (table, amount.quantity) if amount else None
 
-    def seconds_factor(self, place: Place) -> Decimal | None:
-        """Return how many units of a duration's column make a second, if its name tells."""
-        words = self.schema.lexicon.name_concepts(place[1])
-        units = {stem(word): factor for word, factor in _UNITS.items()}
-        return next((units[word] for word in words if word in units), None)
+    def factor(self, unit: str, place: Place) -> Decimal | None:
+        """Return how many of a column's units one of `unit` is, if the column's name tells."""
+        own, asked = self.namer.units.get(place), units_of_measure()[unit]
+        if own is None or units_of_measure()[own].measures != asked.measures:
+            return None
+        return asked.size / units_of_measure()[own].size
 
 
 def _adds_up(vocabulary: Vocabulary, place: Place) -> bool:
