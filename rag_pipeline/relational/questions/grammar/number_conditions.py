@@ -100,8 +100,7 @@ class NumberConditions(ConditionState):
             places = [p for p in vocabulary.by_last_word(_MONEY) if p[0] == self._base]
             return self._compare(places[:1] if len(places) == 1 else [], sign, token, unit, None)
         if thing is None and self._compared_before is not None and self._joins(token):
-            places = self._compared_before
-            return self._compare(places, sign, token, unit, None)
+            return self._compare(self._compared_before, sign, token, unit, None)
         if thing is None:
             places = [(one.table, one.expression.name) for one in vocabulary.totals()]  # type: ignore[union-attr]
             if len(mine := [place for place in places if place[0] == self._base]) == 1:
