@@ -199,14 +199,15 @@ def joined_rules(rulings: list[Ruling]) -> list[Ruling]:
     return joined
 
 
-def ruled_bands(rulings: list[Ruling]) -> list[list[Ruling]]:
+def ruled_bands(rulings: list[Ruling], page_height: float) -> list[list[Ruling]]:
     """Horizontal rulings of the same extent, from top to bottom: tables without vertical lines."""
     longest = [line for line in rulings if line.is_horizontal and line.x1 - line.x0 > 60]
     groups: list[list[Ruling]] = []
     for line in sorted(longest, key=lambda one: (round(one.x0 / 8), one.y0)):
         for group in groups:
             last = group[-1]
-            if abs(last.x0 - line.x0) < 6 and abs(last.x1 - line.x1) < 6:
+            same = abs(last.x0 - line.x0) < 6 and abs(last.x1 - line.x1) < 6
+            if same and line.y0 - last.y0 < 0.6 * page_height:
                 group.append(line)
                 break
         else:

@@ -66,7 +66,9 @@ def drawn_tables(content: PageContent) -> list[Table]:
             words = words_of_page.inside(whole.box, taken)
         _keep(_grid_or_band(whole, words, drawn), tables, taken)
     bands = [
-        part for band in ruled_bands(rules) for part in _tabular_parts(band, words_of_page, taken)
+        part
+        for band in ruled_bands(rules, content.height)
+        for part in _tabular_parts(band, words_of_page, taken)
     ]
     for band in [*bands, *filled_areas(content.fills)]:
         rows = _with_neighbours(
