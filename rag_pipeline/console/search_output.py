@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
@@ -65,6 +66,9 @@ def print_search(response: SearchResponse, explain: bool) -> None:
         out.print(
             Padding(snippet(result.content, marker), (0, 0, 0, 3), expand=False), soft_wrap=False
         )
+        if result.copies:
+            names = ", ".join(PurePath(path).name for path in result.copies)
+            out.print(f"   [dim]the same in[/] {safe_line(names)}")
         if result.context is not None:
             context = Text(one_line(visible(result.context)), style="dim italic")
             out.print(Padding(context, (0, 0, 0, 3), expand=False), soft_wrap=False)

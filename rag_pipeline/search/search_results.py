@@ -58,6 +58,8 @@ class SearchResult(FoundChunk):
     """The section or the neighbours, including the chunk itself, if requested."""
     pages: Sequence[int] = ()
     """The chunk's pages, those with most of the query's words first."""
+    copies: Sequence[str] = ()
+    """Paths of other files that say the same, and whose results were left out for it."""
 
     @property
     def page(self) -> int:
