@@ -38,6 +38,7 @@ class Found(BaseModel):
 class SearchResults(BaseModel):
     """Passages, best first."""
 
+    is_found: bool = Field(description="False: nothing was found, results are the nearest texts")
     results: list[Found]
     notes: list[str] = []
     corrections: list[str] = Field(
@@ -88,6 +89,7 @@ class Remembered(BaseModel):
 def search_results(reply: replies.SearchReply) -> SearchResults:
     """Return the reply of a search as the tool returns it."""
     return SearchResults(
+        is_found=reply.is_found,
         results=[
             Found(
                 text=one.content,

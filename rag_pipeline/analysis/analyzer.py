@@ -24,7 +24,7 @@ from rag_pipeline.analysis.function_words import is_function_word
 from rag_pipeline.analysis.stemming import has_stemmer, stemmer
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
 
-ANALYSIS_VERSION = "1"
+ANALYSIS_VERSION = "2"
 """Part of the fingerprint of stored search vectors: raised whenever the same text would give
 other lexemes. File names have none: a migration must set `source.name_lexemes` to NULL."""
 

@@ -8,7 +8,7 @@ only a word or segment of it, finds that document:
   segments. `DS-7604NI-E1/4P/A` gives itself, `ds-7604ni-e1` and `ds`, `7604ni`, `e1`, `4p`, `a` at
   consecutive positions, so that phrases work; and at the position of a segment of letters and
   digits, its parts of two characters or more (`7604`, `ni`). Hyphenated ones are also found without
-  the hyphen;
+  the hyphens, `39-58-777` by `3958777`;
 - quantities: the whole, the number and the unit: `25n·m` gives itself, `25`, `nm`;
 - Hangul words: their syllable bigrams, so that `번역` and `번역을` find each other; a word of one
   syllable with a particle (`물을`) also that syllable (`물`);
@@ -216,7 +216,8 @@ def _compound_forms(compound: str, offset: int) -> list[LexemeForm]:
     if len(whole) > MAX_LEXEME_CHARACTERS:
         return []
     joined = whole.replace("-", "").replace("·", "")
-    if joined == whole or joined.isdigit():  # "5-10" is a range, not 510
+    # "5-10" is a range, not 510; "39-58-777" is a part number that is also typed without hyphens.
+    if joined == whole or (joined.isdigit() and whole.count("-") < 2):
         return [LexemeForm(whole, offset, 1.0)]
     return [LexemeForm(whole, offset, 1.0), LexemeForm(joined, offset, JOINED_WEIGHT)]
 

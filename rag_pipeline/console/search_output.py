@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from rag_pipeline.console.terminal import out, safe, safe_line, visible
+from rag_pipeline.search.marking import Marker
 from rag_pipeline.text import one_line
 
 if TYPE_CHECKING:
@@ -18,6 +22,13 @@ if TYPE_CHECKING:
     from rag_pipeline.search.sql_statements import Statement
 
 SNIPPET_CHARACTERS = 280
+_CORE = 200
+"""Characters within which matches are counted."""
+_CODE = 4
+"""Weight of a match with a digit: a code is asked for itself."""
+_DIGIT = re.compile(r"\d")
+_LEAD = 40
+"""Characters shown before the first match."""
 _LONG_VALUE = re.compile(r"('[^']{80})[^']{80,}(')")
 _TABLE_RULE = re.compile(r"\|[-:| ]{3,}\|")
 
@@ -35,7 +46,16 @@ def print_search(response: SearchResponse, explain: bool) -> None:
     if explain and response.feedback:
         words = safe(", ".join(response.feedback))
         out.print(f"[yellow]little found[/] also searched for words of the best results: {words}")
+    if response.results and not response.is_found:
+        out.print("[yellow]nothing found[/] that answers this; the nearest texts:")
+    marker = Marker(
+        response.query,
+        sorted({result.language for result in response.results}),
+        [correction.found for correction in response.corrections if correction.is_shown],
+    )
     for number, result in enumerate(response.results, start=1):
+        if number > 1:
+            out.print()
         trail = safe(result.breadcrumb_trail) or "[dim]no heading[/]"
         out.print(f"[bold]{number}. {trail}[/]")
         reranked = "" if result.rerank_score is None else f", reranked {result.rerank_score:.3f}"
@@ -43,9 +63,15 @@ def print_search(response: SearchResponse, explain: bool) -> None:
             f"   [cyan]{safe_line(result.document)}[/], {pages(result)} · relevance "
             f"{result.relevance:.2f}{reranked} · score {result.score:.4f} = {_shares(result)}"
         )
-        out.print(Text("   " + snippet(result.content), style="dim"), soft_wrap=False)
+        out.print(
+            Padding(snippet(result.content, marker), (0, 0, 0, 3), expand=False), soft_wrap=False
+        )
+        if result.copies:
+            names = ", ".join(PurePath(path).name for path in result.copies)
+            out.print(f"   [dim]the same in[/] {safe_line(names)}")
         if result.context is not None:
-            out.print(Text("   " + one_line(result.context), style="dim italic"), soft_wrap=False)
+            context = Text(one_line(visible(result.context)), style="dim italic")
+            out.print(Padding(context, (0, 0, 0, 3), expand=False), soft_wrap=False)
         if explain:
             out.print(_details(result))
     if explain and response.seconds:
@@ -70,13 +96,42 @@ def pages(place: SearchResult | Citation) -> str:
     return f"pages {place.page_start}–{place.page_end}"
 
 
-def snippet(content: str) -> str:
-    """Return the beginning of a chunk's text on one line."""
-    text = visible(content)
-    text = " ".join(_TABLE_RULE.sub(" ", text).replace(" | ", " · ").split())
-    if len(text) <= SNIPPET_CHARACTERS:
-        return text
-    return text[:SNIPPET_CHARACTERS].rsplit(" ", 1)[0] + " …"
+def snippet(content: str, marker: Marker) -> Text:
+    """Return the part of a chunk's text that matches best, on one line, its matches marked."""
+    text = " ".join(_TABLE_RULE.sub(" ", visible(content)).replace(" | ", " · ").split())
+    hits = marker.spans(text)
+    start = _best_start(text, hits) if len(text) > SNIPPET_CHARACTERS else 0
+    end = start + SNIPPET_CHARACTERS
+    if end < len(text):
+        end = max(start + 1, text.rfind(" ", start, end))
+    shown = Text("… " if start else "", style="dim")
+    offset = len(shown) - start
+    shown.append(text[start:end])
+    if end < len(text):
+        shown.append(" …")
+    for first, last in hits:
+        if start <= first and last <= end:
+            shown.stylize("bold not dim", first + offset, last + offset)
+    return shown
+
+
+def _best_start(text: str, hits: Sequence[tuple[int, int]]) -> int:
+    """Return where the part with most different, and seldom, matches begins, a little before."""
+    words = [text[a:b].lower() for a, b in hits]
+    counts = Counter(words)
+
+    def worth(start: int) -> float:
+        inside = {
+            word
+            for (a, b), word in zip(hits, words, strict=True)
+            if start <= a and b <= start + _CORE
+        }
+        return sum((_CODE if _DIGIT.search(word) else 1) / counts[word] for word in inside)
+
+    first = max((a for a, _ in hits), key=lambda a: (worth(a), -a), default=0)
+    if first <= SNIPPET_CHARACTERS - _CORE:
+        return 0
+    return text.rfind(" ", 0, first - _LEAD) + 1
 
 
 def _shares(result: SearchResult) -> str:

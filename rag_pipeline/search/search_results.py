@@ -58,6 +58,8 @@ class SearchResult(FoundChunk):
     """The section or the neighbours, including the chunk itself, if requested."""
     pages: Sequence[int] = ()
     """The chunk's pages, those with most of the query's words first."""
+    copies: Sequence[str] = ()
+    """Paths of other files that say the same, and whose results were left out for it."""
 
     @property
     def page(self) -> int:
@@ -87,7 +89,10 @@ class SearchResponse:
     certainty: float = 1.0
     """How sure the search is of its best result, 0..1 (`ranking.relevance`)."""
 
-    @property
-    def is_found(self) -> bool:
-        """Whether something was found; otherwise the results are only the nearest texts."""
-        return bool(self.results) and self.certainty >= FOUND
+    is_found: bool = field(init=False)
+    """Whether something was found; otherwise the results are only the nearest texts."""
+
+    def __post_init__(self) -> None:
+        """Tell whether something was found."""
+        is_found = bool(self.results) and self.certainty >= FOUND
+        object.__setattr__(self, "is_found", is_found)

@@ -101,7 +101,7 @@ class Searcher:
         notes = list(asked.notes)
         results = self._chosen([run], notes)
         if run.repetitions:
-            notes.append(f"{run.repetitions} results that repeat better ones were left out")
+            notes.append(f"{run.repetitions} results that repeat better ones stand under these")
         if not results:
             notes.append(self._why_nothing(run))
         return SearchResponse(
@@ -130,21 +130,26 @@ class Searcher:
         legs = self._run_legs(run)
         start = time.perf_counter()
         fused = self._with_feedback(run, legs, _fused(legs, run.weights, run.settings))
-        with self._database.connection() as connection:
-            read = read_results(connection, fused[: run.pool_size])
-        relevance = run.settings.relevance
-        ordered = boosted(read, relevance, detect_language(run.asked.text))
-        run.certainty = certainty(run.text.found_share, run.best_cosine, relevance)
-        fetched = with_relevance(ordered, run.certainty)
-        least = run.settings.relevance_threshold
-        results = [one for one in fetched if one.relevance >= least] if least else fetched
-        run.weak = len(fetched) - len(results)
-        run.results, run.repetitions = without_duplicates(
-            results, run.settings.duplicate_similarity
-        )
+        run.certainty = certainty(run.text.found_share, run.best_cosine, run.settings.relevance)
+        count = run.pool_size
+        while not self._read(run, fused[:count]) and count < len(fused):
+            count *= 2
         feedback = run.seconds.get("feedback", 0.0)
         run.seconds["fuse"] = time.perf_counter() - start - feedback
         return run
+
+    def _read(self, run: SearchRun, hits: Sequence[FusedHit]) -> bool:
+        """Read hits as results; return whether enough are left beside repetitions."""
+        with self._database.connection() as connection:
+            read = read_results(connection, hits)
+        settings = run.settings
+        ordered = boosted(read, settings.relevance, detect_language(run.asked.text))
+        fetched = with_relevance(ordered, run.certainty)
+        least = settings.relevance_threshold
+        results = [one for one in fetched if one.relevance >= least]
+        run.weak = len(fetched) - len(results)
+        run.results, run.repetitions = without_duplicates(results, settings.duplicate_similarity)
+        return bool(run.weak) or len(run.results) >= settings.limit
 
     def _chosen(self, runs: Sequence[SearchRun], notes: list[str]) -> list[SearchResult]:
         """Choose the results of one or more runs; those of earlier runs come first.

@@ -14,8 +14,8 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.answering import Answer, AnswerStream, Turn
+from rag_pipeline.search.marking import Marker
 from rag_pipeline.serve import reply_models as replies
-from rag_pipeline.serve.marking import Marker
 from rag_pipeline.serve.outlines import (
     ChunkTrail,
     chunks_under,
@@ -94,7 +94,9 @@ class Knowledge:
         if not reply.results:
             with self.system.database.connection() as connection:
                 reply.notes += unmet_filters(connection, request.filters)
-        marker = self.marker(request.query, [one.found for one in response.corrections])
+        marker = self.marker(
+            request.query, [one.found for one in response.corrections if one.is_shown]
+        )
         for result in reply.results:
             result.marks = marker.spans(result.content)
         return reply

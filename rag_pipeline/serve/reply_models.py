@@ -76,6 +76,7 @@ class SearchReply(Reply):
     """Results, best first."""
 
     query: str
+    is_found: bool = Field(description="False: nothing was found, results are the nearest texts")
     results: list[Result]
     notes: list[str] = Field(description="Remarks about the search")
     corrections: list[CorrectionReply]

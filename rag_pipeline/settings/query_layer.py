@@ -114,8 +114,8 @@ class SearchSettings(Section):
         default=1.0,
         gt=0,
         le=1,
-        description="Share of common word triples from which a result counts as a repetition of a "
-        "better one and is left out; 1 = every result is kept",
+        description="Share of common word triples from which a result with the same numbers is a "
+        "copy of a better one and stands under it; 1 = only the very same words",
     )
     expand: ResultExpansion = Field(
         default="none", description="Text that is given with each result beyond its chunk"

@@ -256,3 +256,16 @@ def test_punctuation_between_words_does_not_matter(words: list[str]) -> None:
     expected = analyze(" ".join(words), "en")
     for separator in (",", ", ", ";", " | ", "\t", " — ", "!", ":", " & ", "\\"):
         assert analyze(separator.join(words), "en") == expected
+
+
+def test_a_part_number_is_found_without_its_hyphens_and_a_range_is_no_number() -> None:
+    assert "3958777" in {lexeme for lexeme, _ in analyze("Order 39-58-777.", "en")}
+    assert query_weights("3958777", ["en"])["3958777"] == 1.0
+    assert "510" not in {lexeme for lexeme, _ in analyze("Wait 5-10 minutes.", "en")}
+
+
+def test_function_words_weigh_nothing_beside_others() -> None:
+    weights = query_weights("how do I turn off the pump", ["en"])
+    assert {word for word, weight in weights.items() if weight} == {"turn", "off", "pump"}
+    assert query_weights("how do I", ["en"])["how"] == 1.0, "they are all there is"
+    assert query_weights("필터는 어떻게 교체합니까", ["ko"])["어떻"] == 0.0

@@ -39,6 +39,7 @@ def land_document(
     parents: Sequence[int] | None = None,
     sections: Sequence[str] = (),
     ingested: datetime | None = None,
+    kinds: Sequence[str] | None = None,
 ) -> str:
     """Land texts as the chunks of a document, one a page; return its hash."""
     source_hash = source_hash_of(name)
@@ -46,6 +47,8 @@ def land_document(
     indexed = [f"{trail}\n{text}" for trail, text in zip(trails, texts, strict=True)]
     search_vectors, counts = to_search_vectors(indexed, language)
     frame = _frame(texts, trails, metadata)
+    if kinds is not None:
+        frame["kind"] = list(kinds)
     if parents is not None:
         frame["parent_index"] = pd.array(list(parents), dtype="Int64")
     if vectors is None:

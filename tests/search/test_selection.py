@@ -76,13 +76,37 @@ def test_boosts_are_part_of_the_score() -> None:
     assert first.score == pytest.approx(1.1)
 
 
-def test_repetitions_of_better_results_go() -> None:
+def test_repetitions_stand_under_better_results() -> None:
     text = "turn the valve to the left until it stops then wait"
     results = [result(1, 3, text), result(2, 2, text + " now"), result(3, 1, "something else here")]
     kept, left_out = without_duplicates(results, 0.8)
     assert (ids(kept), left_out) == ([1, 3], 1)
     assert without_duplicates(results, 1.0) == (results, 0)
     assert ids(without_duplicates(results, 0.95)[0]) == [1, 2, 3]
+
+
+def test_copies_are_named_and_a_value_that_differs_is_no_copy() -> None:
+    text = "tighten the bolts of the lid crosswise in three passes with a torque of 85 N·m"
+    copies = [
+        replace(result(number, 10.0 - number, text), source_path=f"/m/{number}.pdf")
+        for number in range(3)
+    ]
+    other = replace(result(9, 1.0, text.replace("85", "58")), source_path="/m/other.pdf")
+    kept, left_out = without_duplicates([*copies, other], 0.5)
+    assert (ids(kept), left_out) == ([0, 9], 2)
+    assert list(kept[0].copies) == ["/m/1.pdf", "/m/2.pdf"]
+
+
+def test_copies_make_room_for_what_differs(database: Database) -> None:
+    for number in range(60):
+        land_document(database, f"{number:02}.pdf", ["Wear gloves at the pump."])
+    land_document(database, "other.pdf", ["Wear goggles and an apron at the pump of the mill."])
+    finish(database)
+    searcher = Searcher(database, Settings())
+    weights = {"text": 1.0, "vector": 0.0}
+    found = searcher.search("wear at the pump", weights=weights, limit=2).results
+    assert [one.document for one in found] == ["00.pdf", "other.pdf"]
+    assert len(found[0].copies) == 59
 
 
 def test_mmr_by_hand() -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from rag_pipeline.settings import Settings
+from rag_pipeline.serve.web_server import page_application
+from rag_pipeline.settings import ServeSettings, Settings, TokenSettings
 from tests.conftest import PROJECT_DIR
-from tests.knowledge import HOSTILE
+from tests.knowledge import HOSTILE, served
 
 SCREENSHOTS = PROJECT_DIR / "tests" / "screenshots"
 PATIENCE = 60_000
@@ -289,6 +290,41 @@ def test_the_file_itself_can_be_opened(open_page: Any, url: str) -> None:
     assert link.endswith("#page=2")
     reply = page.request.get(url + link)
     assert (reply.headers["content-type"], reply.body()[:5]) == ("application/pdf", b"%PDF-")
+
+
+def test_a_token_is_asked_for_once_and_opens_files(
+    browser: Any, project: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link cannot carry a token: the page fetches the file itself."""
+    monkeypatch.setenv("RAG_TOKEN_KIM", "kim-0123456789abcdef")
+    tokens = [TokenSettings(name="kim", token_env="RAG_TOKEN_KIM")]
+    settings = project.model_copy(update={"serve": ServeSettings(tokens=tokens)})
+    context = browser.new_context()
+    with (
+        page_application(settings, "0.0.0.0") as application,
+        served(application, "0.0.0.0") as address,
+    ):
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(address)
+        page.fill("#token", "kim-0123456789abcdef")
+        page.press("#token", "Enter")
+        search(page, "firmware update stick").first.locator(".open").click()
+        page.wait_for_selector("#sheet .status")
+        with page.expect_download() as download:
+            page.click("#viewer-file")
+        assert download.value.path().read_text(encoding="utf-8") == HOSTILE
+        assert download.value.suggested_filename.startswith("hostile")
+        link = page.url
+        context.close()
+        other = browser.new_context().new_page()
+        other.goto(link)
+        other.wait_for_selector("#token-dialog[open]")
+        assert not other.locator("#viewer").is_visible()
+        other.fill("#token", "kim-0123456789abcdef")
+        other.press("#token", "Enter")
+        other.wait_for_selector("#sheet .status")
+        other.context.close()
 
 
 def test_wide_tables_scroll_by_themselves(open_page: Any) -> None:

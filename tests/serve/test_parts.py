@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from rag_pipeline.search.marking import Marker
 from rag_pipeline.serve.knowledge import StoredDocument
-from rag_pipeline.serve.marking import Marker
 from rag_pipeline.serve.originals import Originals
 from rag_pipeline.serve.pictures import Pictures
 from rag_pipeline.serve.problems import ProblemError

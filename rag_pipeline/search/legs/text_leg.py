@@ -44,7 +44,7 @@ class TextFound:
     sureness: float = 1.0
     """Best hit's share of what the query's words could give, 0..1."""
     found_share: float = 0.0
-    """The same without names of files; 0 if nothing was found."""
+    """The same of the texts alone, without names of files; 0 if nothing was found."""
     searched: Searched | None = None
     """What was searched; None if there was nothing to search for."""
 
@@ -103,8 +103,8 @@ def text_leg(
         corrections,
         fuzzy.factors | words.factors,
         weights.keys() | fuzzy.factors.keys(),
-        search.sureness(hits, file_names=True),
-        search.sureness(hits, file_names=False),
+        search.sureness(hits),
+        search.found_share(hits),
         searched,
     )
 

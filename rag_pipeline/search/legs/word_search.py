@@ -113,20 +113,25 @@ class WordSearch:
         hits = [hit for hit in hits if hit.raw_score > 0]
         return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))[:limit]
 
-    def sureness(self, hits: Sequence[LegHit], *, file_names: bool) -> float:
+    def sureness(self, hits: Sequence[LegHit]) -> float:
         """Return the most that a hit has of what the query's words could give, 0..1.
 
-        The whole query as title or phrase is all of it. File names count on demand, unless a filter
-        lists the chunks: then they say nothing about them.
+        The whole query as title or phrase is all of it. A file name counts unless a filter lists
+        the chunks: then it says nothing about them.
         """
-        counted = {"words", "fuzzy"}
-        if file_names and self.searched.scope.chunk_ids is None:
-            counted.add("file_name")
+        names = 0.0 if self.searched.scope.chunk_ids is not None else 1.0
+        return self._best_share(hits, {"words": 1.0, "fuzzy": 1.0, "file_name": names})
+
+    def found_share(self, hits: Sequence[LegHit]) -> float:
+        """Return the same of the texts alone; a corrected word may be another word: it is half."""
+        return self._best_share(hits, {"words": 1.0, "fuzzy": 0.5})
+
+    def _best_share(self, hits: Sequence[LegHit], counted: Mapping[str, float]) -> float:
         most = 0.0
         for hit in hits:
             if any(clause.is_bonus for clause in hit.clauses):
                 return 1.0
-            most = max(most, sum(c.raw_score for c in hit.clauses if c.name in counted))
+            most = max(most, sum(c.raw_score * counted.get(c.name, 0.0) for c in hit.clauses))
         return min(1.0, most / self._ceiling())
 
     def _affordable(self) -> tuple[list[str], list[str]]:

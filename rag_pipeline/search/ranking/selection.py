@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +17,45 @@ _SHINGLE = 3
 def without_duplicates(
     results: Sequence[SearchResult], similarity: float
 ) -> tuple[list[SearchResult], int]:
-    """Leave out results that repeat a better one; return the rest and how many were left out.
+    """Put results that repeat a better one under it (`copies`); return the rest, and how many went.
 
-    Texts are compared by their word triples (Jaccard); `similarity` 1 keeps everything.
-    (Broder: On the resemblance and containment of documents, 1997.)
+    The same words in the same order are a repetition. With a `similarity` below 1, so are texts
+    that share so many of their word triples (Jaccard) and hold the same numbers: what differs by a
+    value is no copy. (Broder: On the resemblance and containment of documents, 1997.)
     """
-    if similarity >= 1:
-        return list(results), 0
     kept: list[SearchResult] = []
-    seen: list[set[tuple[str, ...]]] = []
+    seen: list[_Text] = []
+    copies: list[list[str]] = []
     for result in results:
-        shingles = _shingles(result.content)
-        if all(_jaccard(shingles, other) < similarity for other in seen):
+        text = _Text.of(result.content)
+        place = next((i for i, one in enumerate(seen) if one.is_like(text, similarity)), None)
+        if place is None:
             kept.append(result)
-            seen.append(shingles)
-    return kept, len(results) - len(kept)
+            seen.append(text)
+            copies.append([])
+        elif result.source_path not in (kept[place].source_path, *copies[place]):
+            copies[place].append(result.source_path)
+    grouped = [replace(one, copies=tuple(paths)) for one, paths in zip(kept, copies, strict=True)]
+    return grouped, len(results) - len(kept)
+
+
+@dataclass(frozen=True)
+class _Text:
+    words: tuple[str, ...]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, content: str) -> _Text:
+        words = tuple(content.lower().split())
+        return cls(words, frozenset(word for word in words if any(map(str.isdigit, word))))
+
+    def is_like(self, other: _Text, similarity: float) -> bool:
+        if self.words == other.words:
+            return True
+        if similarity >= 1 or self.numbers != other.numbers:
+            return False
+        one, two = _shingles(self.words), _shingles(other.words)
+        return len(one & two) >= similarity * len(one | two)
 
 
 def maximal_marginal_relevance(
@@ -69,12 +94,7 @@ def _cosines(vectors: Sequence[Vector | None]) -> NDArray[np.float64]:
     return cosines
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
-    words = text.lower().split()
+def _shingles(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     if len(words) < _SHINGLE:
-        return {tuple(words)}
-    return {tuple(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1)}
-
-
-def _jaccard(one: set[tuple[str, ...]], other: set[tuple[str, ...]]) -> float:
-    return len(one & other) / len(one | other)
+        return {words}
+    return {words[i : i + _SHINGLE] for i in range(len(words) - _SHINGLE + 1)}

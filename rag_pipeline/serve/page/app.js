@@ -3,13 +3,16 @@
 
 const $ = (id) => document.getElementById(id);
 const CLAUSES = {
-  phrase_in_trail: "phrase in heading",
-  phrase_in_text: "phrase in text",
+  title: "heading",
+  phrase: "phrase",
   words: "words",
   fuzzy: "corrected words",
   file_name: "file name",
   vector: "meaning",
   feedback: "words of the best results",
+  language: "your language",
+  recency: "recent",
+  tag: "preferred tag",
 };
 const SNIPPET = 320; // code points
 const state = { query: "", results: [], ticket: 0, asking: null, viewer: null, shown: null };
@@ -125,7 +128,9 @@ function snippet(content, marks) {
   let best = 0;
   let most = -1;
   for (const [from] of marks) {
-    const count = marks.filter(([one]) => one >= from && one < from + SNIPPET * 0.75).length;
+    const near = marks.filter(([one]) => one >= from && one < from + SNIPPET * 0.75);
+    // A code is asked for itself.
+    const count = near.reduce((sum, [a, b]) => sum + (/\d/.test(points.slice(a, b).join("")) ? 4 : 1), 0);
     if (count > most) [best, most] = [from, count];
   }
   let start = Math.max(0, best - 60);
@@ -279,13 +284,16 @@ function showResults(reply) {
     meant.set(typed, [...(meant.get(typed) || []), found]);
   }
   const said = [
+    reply.results.length && !reply.is_found ? "Nothing found that answers this; the nearest texts follow" : "",
     reply.results.length ? `${counted(reply.results.length, "result")} in ${Math.round(1000 * seconds)} ms` : "",
     ...[...meant].map(([typed, found]) => `searched for ${found.join(", ")} instead of “${typed}”`),
     reply.feedback.length ? `little of it was found; searched for words of the best results, too: ${reply.feedback.join(", ")}` : "",
     ...reply.notes,
   ];
   say(said.filter(Boolean).join(" · "));
-  const best = Math.max(...reply.results.map((one) => one.score), 1e-9);
+  // The longest bar is as long as the best result is relevant.
+  const scores = reply.results.map((one) => one.score / Math.max(0.05, reply.results[0].relevance));
+  const best = Math.max(...scores, 1e-9);
   fill($("results"), ...reply.results.map((one) => resultOf(one, best)));
 }
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rag_pipeline.analysis import query_weights
+from rag_pipeline.analysis import query_weights, query_words
+from rag_pipeline.analysis.function_words import is_function_word
 
 Span = tuple[int, int]
 """Start and end (exclusive) in code points."""
 _WORD = re.compile(r"[^\s|]+")
+_DIGIT = re.compile(r"\d")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _STRONG = 0.5
 """Minimum weight of a pair of Hangul syllables that belongs to the stem, not to an ending."""
-_FUNCTION_WORDS = frozenset(
-    "a about after all an and any are as at be been before by can did do does for from had has have"
-    " how i if in into is it its many may me much must my no not of often on or our should so than"
-    " that the their them then there these they this to was we were what when where which who why"
-    " will with would you your".split()
-)
 
 
 class Marker:
@@ -29,9 +25,7 @@ class Marker:
     ) -> None:
         self._languages = languages
         weights = query_weights(" ".join([query, *corrections]), languages)
-        self._weights = {
-            lexeme: weight for lexeme, weight in weights.items() if lexeme not in _FUNCTION_WORDS
-        }
+        self._weights = {lexeme: weight for lexeme, weight in weights.items() if weight > 0}
         self._known: dict[str, bool] = {}
 
     def hits(self, word: str) -> bool:
@@ -41,12 +35,16 @@ class Marker:
         return self._known[word]
 
     def _is_hit(self, word: str) -> bool:
-        if word.strip(".,;:!?()\"'").lower() in _FUNCTION_WORDS:
+        if is_function_word(word.strip(".,;:!?()\"'").lower()):
             return False
+        if _DIGIT.search(word):
+            # A code is another one if a single segment differs.
+            parts = query_words(word[:200], self._languages)
+            return bool(parts) and not any(part.isdisjoint(self._weights) for part in parts)
         least = _STRONG if _HANGUL.search(word) else 0.0
         own = query_weights(word[:200], self._languages)
         return any(
-            self._weights.get(lexeme, -1.0) >= least and weight >= least
+            weight > least and self._weights.get(lexeme, 0.0) > least
             for lexeme, weight in own.items()
         )
 
