@@ -161,4 +161,4 @@ def test_an_interrupt_ends_answers_that_wait_for_a_silent_model(
             serving.send_signal(signal.SIGINT)
             assert ["".join(one.iter_text()) for one in opened] == [""] * 4
             serving.wait(SLOW / 2)
-        assert serving.stderr.read() == ""
+        assert serving.stderr.read() == "interrupted\n"

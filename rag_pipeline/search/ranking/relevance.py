@@ -33,8 +33,8 @@ def certainty(words: float, cosine: float | None, settings: RelevanceSettings) -
     `words` is the best share of what the query's words could give, `cosine` the best one in the
     space of the local model, or None.
 
-    >>> certainty(0.27, None, RelevanceSettings()), certainty(0.09, None, RelevanceSettings())
-    (0.75, 0.25)
+    >>> certainty(0.36, None, RelevanceSettings()), certainty(0.09, None, RelevanceSettings())
+    (1.0, 0.25)
     """
     if cosine is None:
         return min(1.0, FOUND * words / _SURE_WORDS_ALONE)
