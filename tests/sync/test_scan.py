@@ -10,6 +10,7 @@ import pytest
 
 from rag_pipeline.errors import SourceError
 from rag_pipeline.store.source_tables import SourceRoot
+from rag_pipeline.sync.sources.listing import folder_notes
 from rag_pipeline.sync.sources.places import given_root
 from rag_pipeline.sync.sources.scan import scan
 
@@ -41,6 +42,15 @@ def test_every_format_is_taken_and_tools_folders_are_not(tmp_path: Path) -> None
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(name.encode())
     assert names(tmp_path, scan([SourceRoot(str(tmp_path))], {}).files) == taken
+
+
+def test_hidden_folders_are_neither_read_nor_counted(tmp_path: Path) -> None:
+    for name in (".rag/copy.pdf", "sub/.cache/d.pdf", ".rag/postgres/PG_VERSION", "a.pdf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    root = SourceRoot(str(tmp_path))
+    assert names(tmp_path, scan([root], {}).files) == ["a.pdf"]
+    assert folder_notes([root]).not_taken == []
 
 
 def test_hash_is_sha256_of_the_bytes(tmp_path: Path) -> None:

@@ -220,9 +220,16 @@ def _file(root: SourceRoot, uri: str) -> SourceFile:
 
 
 def _walk(base: Path, inner: Set[str], unlistable: list[OSError]) -> Iterator[Path]:
-    """Yield every file below `base` but those of inner roots; folders that fail are noted."""
+    """Yield every file below `base` but those of inner roots; folders that fail are noted.
+
+    Hidden folders hold what programs keep: `.git`, or this one's own `.rag`.
+    """
     for folder, folders, names in os.walk(base, onerror=unlistable.append):
-        folders[:] = sorted(name for name in folders if str(Path(folder) / name) not in inner)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and str(Path(folder) / name) not in inner
+        )
         for name in sorted(names):
             yield Path(folder) / name
 
