@@ -74,8 +74,8 @@ def query_words(query: str, languages: Sequence[str]) -> list[frozenset[str]]:
     A word is there in any of its forms, a code with each of its segments; Korean words without
     their particles and endings.
 
-    >>> query_words("How do I replace the filters?", ["en"])
-    [frozenset({'replac', 'replace'}), frozenset({'filter', 'filters'})]
+    >>> [sorted(word) for word in query_words("How do I replace the filters?", ["en"])]
+    [['replac', 'replace'], ['filter', 'filters']]
     """
     function_words = _function_words(query)
     by_place: dict[tuple[int, int], dict[str, float]] = {}

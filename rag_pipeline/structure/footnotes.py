@@ -14,7 +14,12 @@ _ADDRESS = re.compile(r"^\d{1,3}\s*https?:")
 
 
 def mark_footnotes(document: Document, settings: StructureSettings) -> None:
-    """Small marked text below a table, or below all other text of its page, is a footnote."""
+    """Small marked text below a table, or below all other text of its page, is a footnote.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("~", "{7 =0.9} 1 See the data sheet.")
+    ['footnote: small, marked, below the text of the page']
+    """
     for page in document.by_page.values():
         body = [
             item.y1 for item in page if not item.role and item.size >= document.body_size * 0.97

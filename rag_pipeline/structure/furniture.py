@@ -46,7 +46,13 @@ def without_numbers(text: str) -> str:
 
 
 def mark_furniture(document: Document, settings: StructureSettings) -> None:
-    """Give running heads and feet and page numbers their roles."""
+    """Give running heads and feet and page numbers their roles.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> page = ["{=0.03} Pump manual", "~", "---"]
+    >>> explain(*page, *page, *page, *page)[0]
+    'page_header: furniture: repeated at the edge of pages'
+    """
     edges = [
         (item, at_top)
         for page in document.by_page.values()

@@ -37,6 +37,13 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
 
     `blocks` is a blocks frame in reading order; the result is the structured frame with the same
     rows, and a column `rule` that says why a block has its role and level.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> for line in explain("{14b} Oil pump", "~", "1. Open the valve.", "2. Drain the oil."):
+    ...     print(line)
+    heading: 14 pt over 10 pt text; level 1: style 14 pt bold
+    procedure_step: procedure: number as marker
+    procedure_step: procedure: number as marker
     """
     if blocks.empty:
         return empty(StructuredBlocks)
@@ -67,7 +74,12 @@ def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.Dat
 
 
 def mark_kinds(document: Document) -> None:
-    """Tables and figures are what the parser took them for."""
+    """Tables and figures are what the parser took them for.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("~", "{t} 1 2")
+    ['table: kind: table']
+    """
     for item in document.items:
         if item.kind == "table":
             item.decide("table", "kind: table")
@@ -76,14 +88,24 @@ def mark_kinds(document: Document) -> None:
 
 
 def mark_code(document: Document) -> None:
-    """Fixed-width lines that are no headings are code."""
+    """Fixed-width lines that are no headings are code.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("~", "{m} x = 1")
+    ['code: kind: fixed-width lines']
+    """
     for item in document.undecided():
         if item.kind == "code" and not (list_marker(item.title) == "bullet" and item.lines < 4):
             item.decide("code", "kind: fixed-width lines")
 
 
 def mark_captions(document: Document) -> None:
-    """Give captions their role."""
+    """Give captions their role.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("~", "Figure 1: The oil pump")
+    ['caption: begins like one']
+    """
     for item in document.undecided():
         if item.kind == "text" and item.lines <= 6 and is_caption(item.title):
             item.decide("caption", "caption: begins like one")

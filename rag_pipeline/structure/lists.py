@@ -10,7 +10,12 @@ from rag_pipeline.structure.signals import is_admonition, is_signal_word
 
 
 def mark_lists(document: Document) -> None:
-    """Give list items and steps of procedures their roles."""
+    """Give list items and steps of procedures their roles.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("~", "• oil", "1. Open the valve.")
+    ['list_item: list: bullet', 'procedure_step: procedure: number as marker']
+    """
     for item in document.undecided():
         if not item.upright:
             continue
@@ -26,6 +31,12 @@ def mark_bare_steps(document: Document) -> None:
     """Make steps of lines numbered without a mark, `1 Open the cover`, where they count on from 1.
 
     A single such line may be a sentence that begins with a quantity: two at one edge count on.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> for line in explain("~", "1 Open the valve", "2 Drain the oil"):
+    ...     print(line)
+    procedure_step: procedure: bare numbers that count on
+    procedure_step: procedure: bare numbers that count on
     """
     open_at: Item | None = None
     for item in document.items:
@@ -142,7 +153,14 @@ def _starts_anew(item: Item, current: list[Item]) -> bool:
 
 
 def _close(current: list[Item], group: int) -> int:
-    """Write the group and the nesting, one level an indentation; return the group's number."""
+    """Write the group and the nesting, one level an indentation; return the group's number.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> for line in explain("~", "1. Open the valve.", "{@0.16} a) the left one"):
+    ...     print(line)
+    procedure_step: procedure: number as marker
+    procedure_step: procedure: letter as marker
+    """
     if not current:
         return group
     stack: list[float] = []
@@ -159,7 +177,12 @@ def _close(current: list[Item], group: int) -> int:
 
 
 def mark_admonitions(document: Document) -> None:
-    """Give warnings and notes their role; below a signal word alone stands their text."""
+    """Give warnings and notes their role; below a signal word alone stands their text.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("~", "WARNING", "Hot oil.")
+    ['admonition: signal word', 'admonition: text below a signal word']
+    """
     open_box: Item | None = None
     for item in document.items:
         if item.role in ("page_header", "page_footer", "absorbed"):

@@ -25,7 +25,12 @@ _SENTENCE_END = ".,;、，。；"
 
 
 def mark_headings(document: Document, settings: StructureSettings) -> None:
-    """Give headings their role; levels come later."""
+    """Give headings their role; levels come later.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{14b} Oil pump", "~")
+    ['heading: 14 pt over 10 pt text; level 1: style 14 pt bold']
+    """
     edges = _left_edges(document)
     for at, item in enumerate(document.items):
         if item.role or not item.title or not item.upright:
@@ -204,6 +209,11 @@ def mark_styled_lines(document: Document, settings: StructureSettings) -> None:
 
     A style counts if most blocks in it are such lines, and there are several: then it is a heading
     style of the document, though it is neither large nor bold.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> oil, air, fuel = (["~", "~", f"{{ig}} The {one} pump", "~", "---"] for one in "abc")
+    >>> explain(*oil, *air, *fuel)[0]
+    'heading: line in a style that only titles have; level 1: style 10 pt'
     """
     groups: dict[tuple[object, ...], list[tuple[Item, bool]]] = {}
     for at, item in enumerate(document.items):

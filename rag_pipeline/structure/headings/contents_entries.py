@@ -170,6 +170,13 @@ def _choose(entry: ContentsEntry, offsets: dict[bool, int]) -> list[Item] | None
 
 
 def _confirm(blocks: list[Item], entry: ContentsEntry) -> None:
+    """Make one heading of the blocks that a contents page names.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> contents = ["{14b} Contents", "Oil ........ 2", "Air ........ 3", "Fuel ........ 4"]
+    >>> explain(*contents, "---", "Oil", "~", "---", "Air", "~", "---", "Fuel", "~")[-1]
+    'heading: the contents page names it; level 1: style 10 pt'
+    """
     first = blocks[0]
     first.decide("heading", "heading: the contents page names it")
     first.numbering = parse_numbering(first.title)
@@ -192,6 +199,14 @@ def drop_unnamed(document: Document) -> None:
     Before the contents, a heading unlike all named ones, in a style below which no text stands, is
     part of a cover or imprint. After them, a style larger than that of some named headings, of
     which none is named, is no heading style.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> names = ["Oil", "Air", "Fuel", "Gas", "Water"]
+    >>> lines = [f"{name} ........ {page}" for page, name in enumerate(names, 3)]
+    >>> parts = [block for name in names for block in ("---", f"{{14b}} {name}", "~")]
+    >>> cover = ["{30b} Pump QV", *["~"] * 8, "{20b} Your partner", "---"]
+    >>> explain(*cover, "{14b} Contents", *lines, *parts)[1]
+    'paragraph: before the contents and unlike what they name'
     """
     named = [item for item in document.items if item.listed is not None and item.role == "heading"]
     if document.contents_share < TRUSTED or len(named) < FEW_NAMED:

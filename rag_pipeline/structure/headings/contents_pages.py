@@ -129,6 +129,11 @@ def mark_contents(document: Document) -> list[ContentsRun]:
 
     Lines that end with numbers are a contents page only by further evidence: a title above them,
     or leader dots to page numbers that never fall, or that most of the titles come again.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> contents = ["{14b} Contents", "Oil ........ 2", "Air ........ 3", "---"]
+    >>> explain(*contents, "{14b} Oil", "~", "---", "{14b} Air", "~")[1]
+    'contents_entry: contents: page numbers below the title of a contents page'
     """
     titles = Counter(letters(item.title) for item in document.items if item.lines <= 3)
     accepted = []
@@ -199,7 +204,13 @@ def _may_stand_between(item: Item, last: Item, between: list[Item]) -> bool:
 
 
 def mark_repeated_titles(document: Document) -> None:
-    """Headings in a row that all come again later, with text between, are a contents page."""
+    """Headings in a row that all come again later, with text between, are a contents page.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> names = [f"{{14b}} {name}" for name in ("Oil", "Air", "Fuel", "Gas", "Water")]
+    >>> explain(*names, "---", *[block for name in names for block in (name, "~")])[0]
+    'contents_entry: contents: titles that come again later'
+    """
     runs = _heading_runs(document)
     rows = {item.index for run in runs for item in run if len(run) >= MIN_ROW}
     places = {

@@ -12,6 +12,11 @@ def mark_cover(document: Document, settings: StructureSettings) -> None:
 
     The title is the largest heading of the first pages, where it is larger than all that come
     later or stands before all other text. A page is a cover if it holds little running text.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> text = ["---", "{14b} Oil", "~", *["---", "~"] * 8]
+    >>> explain("{30b} Pump QV", "{12b} Ann Example", *text)[:2]
+    ['title: the largest text of the first page', 'paragraph: on the cover, beside the title']
     """
     if document.page_count < 2:
         return
@@ -74,6 +79,11 @@ def _settle_repeated_title(document: Document, title: Item, settings: StructureS
 
     That is the one right above the text, which becomes the root of all that follows; half titles
     and imprints repeat the one of the cover.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> text = ["{30b} Pump QV", *["~"] * 8, "{14b} Oil", "~", *["---", "~", "~"] * 8]
+    >>> explain("{30b} Pump QV", "---", *text)[0]
+    'paragraph: the title again'
     """
     wanted = title.title.casefold()
     for page in range(title.page, title.page + settings.cover_pages):

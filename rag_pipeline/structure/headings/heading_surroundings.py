@@ -38,6 +38,10 @@ def drop_kickers(document: Document, settings: StructureSettings) -> None:
 
     `Overview` in 11 points right above `Evaluation of the model` in 17 points: what a heading
     stands over is smaller than it, so the small one is no heading.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{11b} Overview", "{17b} Evaluation", "~", "~")[0]
+    'paragraph: a small line over a title'
     """
     for at, item in enumerate(document.items):
         if not _is_plain_heading(item) or item.lines > 1 or is_contents_title(item.title):
@@ -57,6 +61,10 @@ def drop_repeated(document: Document) -> None:
     """The heading right above once more is the title of a table or list.
 
     `Version history` as a heading, then `Version history` over the table of versions.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{14b} Versions", "{14b} Versions", "{t} 1 2", "~")[1]
+    'paragraph: the heading above again'
     """
     above: Item | None = None
     for item in document.items:
@@ -69,7 +77,12 @@ def drop_repeated(document: Document) -> None:
 
 
 def drop_caption_texts(document: Document) -> None:
-    """A bold line beside `Diagram 4`, or in one block with it, is the text of its caption."""
+    """A bold line beside `Diagram 4`, or in one block with it, is the text of its caption.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{14b} Oil", "~", "{=0.5} Figure 4", "{b =0.5 @0.22} The oil pump", "~")[2]
+    'caption: beside the label of one'
+    """
     for page in document.by_page.values():
         labels = [item for item in page if item.lines == 1 and _is_caption_label(item.title)]
         for item in page:
@@ -84,6 +97,10 @@ def drop_labels_of_figures(document: Document, settings: StructureSettings) -> N
     """Text over a picture in about the size of the text is a label of a chart or drawing.
 
     Titles over pictures (the banner of a chapter) are large or bold.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{14b} Oil", "~", "{f =0.5} -", "{12 =0.55} Inlet", "~", "~")[-1]
+    'paragraph: a label in a figure'
     """
     for page in document.by_page.values():
         figures = [item for item in page if item.kind == "figure"]
@@ -96,7 +113,12 @@ def drop_labels_of_figures(document: Document, settings: StructureSettings) -> N
 
 
 def drop_bylines(document: Document) -> None:
-    """Lines between a paper's title and its abstract are authors and their institutions."""
+    """Lines between a paper's title and its abstract are authors and their institutions.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{18b} Flow in pumps", "{12b} Ann Example", "{12b} Abstract", "~")[1]
+    'paragraph: between the title and the abstract'
+    """
     for page in document.by_page.values():
         headings = [item for item in page if item.role == "heading"]
         at = next((n for n, item in enumerate(headings) if _ABSTRACT.match(item.title)), 0)

@@ -64,7 +64,12 @@ def set_levels(document: Document) -> None:
 
 
 def _nest(document: Document, ranks: dict[int, int]) -> None:
-    """Level = number of open headings with a smaller rank."""
+    """Level = number of open headings with a smaller rank.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{18b} Oil", "~", "{14b} Filter", "~", "{18b} Air", "~")[1]
+    'heading: 14 pt over 10 pt text; level 2: style 14 pt bold'
+    """
     stack: list[int] = []
     for item in document.items:
         if item.role != "heading":

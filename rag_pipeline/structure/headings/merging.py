@@ -50,7 +50,13 @@ def _is_label_of(first: Item, second: Item, document: Document) -> bool:
 
 
 def _join_label(label: Item, title: Item) -> None:
-    """The title carries on the label's numbering; a number in words is left out of its text."""
+    """The title carries on the label's numbering; a number in words is left out of its text.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> for line in explain("{20b} Chapter 4", "{20b} Oil", "~", "~"):
+    ...     print(line)
+    heading: 20 pt over 10 pt text; its number stands above; level 1: chapter numbering of depth 1
+    """
     spelled = is_spelled_label(label.title)
     if title.level_hint is None:
         title.level_hint = label.level_hint
@@ -106,7 +112,12 @@ def _looks_broken(first: Item, second: Item, right_edge: float) -> bool:
 
 
 def absorb(first: Item, second: Item, reason: str) -> None:
-    """Append a block's text to another; the block itself leaves the frame."""
+    """Append a block's text to another; the block itself leaves the frame.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{14b} The oil pump and how it is taken out,", "{14b =0.123} and fitted", "~", "~")
+    ['heading: 14 pt over 10 pt text; wrapped heading; level 1: style 14 pt bold']
+    """
     first.text = f"{first.text}\n{second.text}"
     first.title = f"{first.title} {second.title}"
     first.lines += second.lines

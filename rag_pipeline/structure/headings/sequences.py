@@ -13,6 +13,10 @@ def mark_sequences(document: Document, settings: StructureSettings) -> None:
 
     A line `2.3` counts after `2.2`, after `2`, or first below a known `2`. A single number (`3`)
     counts only if a deeper line (`3.1`) follows before the next single one.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("1 Oil", "~", "1.1 Filter", "~", "1.2 Pump", "~")[1]
+    'heading: continues the numbering; level 2: decimal numbering of depth 2'
     """
     last: dict[str, int] = {}
     _mark_previews(document, settings)
@@ -40,7 +44,12 @@ def mark_sequences(document: Document, settings: StructureSettings) -> None:
 
 
 def _mark_previews(document: Document, settings: StructureSettings) -> None:
-    """Numbered lines that come again as a heading are a list of what the chapter holds."""
+    """Numbered lines that come again as a heading are a list of what the chapter holds.
+
+    >>> from rag_pipeline.inspection.rule_examples import explain
+    >>> explain("{14b} 1 Oil", "1.1 Filter", "~", "{12b} 1.1 Filter", "~")[1]
+    'contents_entry: contents: comes again as a heading'
+    """
     latest = {
         (item.numbering, item.title): item.index
         for item in document.items
