@@ -95,6 +95,7 @@ class _Rows:
         self.pages_with_images = 0
         self.left_out: list[str] = []
         self.unreadable = 0
+        self.notes: list[str] = []
 
     def add_page(self, content: PageContent, blocks: list[PageBlock]) -> None:
         """Append the blocks of a page."""
@@ -103,6 +104,7 @@ class _Rows:
         self.pages_with_images += bool(content.images)
         self.left_out += content.left_out
         self.unreadable += content.unreadable_characters
+        self.notes += [f"page {content.number}: {note}" for note in content.notes]
         for block in blocks:
             self._add(content, block)
 
@@ -158,7 +160,7 @@ class _Rows:
             found.append(f"{hidden} characters of hidden text were left out")
         if self.unreadable:
             found.append(f"{self.unreadable} characters have no Unicode value in their font")
-        return found
+        return found + self.notes
 
     def frame(self) -> tuple[pd.DataFrame, str]:
         """The checked blocks frame and the document's language."""

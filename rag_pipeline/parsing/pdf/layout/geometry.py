@@ -109,6 +109,8 @@ class PageContent:
     """Characters whose Unicode value PDFium had to guess."""
     is_recognized: bool = False
     """Words were read from a picture."""
+    notes: list[str] = field(default_factory=list)
+    """What of its annotations went unread, in words."""
 
     def seen_box(self, box: Box) -> Box:
         """Turn a box of layout space into shares (0..1) of the page as seen.

@@ -27,6 +27,7 @@ from rag_pipeline.parsing.pdf.layout.geometry import (
     Style,
     contains,
 )
+from rag_pipeline.parsing.pdf.native.annotations import load_page
 from rag_pipeline.parsing.pdf.native.bookmarks import Entry
 from rag_pipeline.parsing.pdf.native.graphics import Graphics, GraphicsReader
 from rag_pipeline.parsing.pdf.native.page_words import RawWords, TextReader
@@ -61,15 +62,16 @@ def read_pages(
     previous = None
     try:
         for index in range(len(pdf)):
-            page = c.FPDF_LoadPage(pdf.raw, index)
+            page, notes = load_page(pdf, index)
             if previous:
                 c.FPDF_ClosePage(previous)
             previous = page
-            yield (
-                _read(page, index, tagged, *readers, layers_off=layers_off)
-                if page
-                else pdfium.PdfiumError("the page cannot be loaded")
-            )
+            if not page:
+                yield pdfium.PdfiumError("the page cannot be loaded")
+                continue
+            content = _read(page, index, tagged, *readers, layers_off=layers_off)
+            content.notes = notes
+            yield content
     finally:
         if previous:
             c.FPDF_ClosePage(previous)
@@ -79,7 +81,7 @@ def read_page(
     pdf: pdfium.PdfDocument, index: int, *, layers_off: bool = False
 ) -> PageContent | pdfium.PdfiumError:
     """Return the content of one page (from 0), or the error where it cannot be loaded."""
-    page = c.FPDF_LoadPage(pdf.raw, index)
+    page, _ = load_page(pdf, index)
     if not page:
         return pdfium.PdfiumError("the page cannot be loaded")
     try:
