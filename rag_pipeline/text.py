@@ -103,7 +103,7 @@ _SCRIPTS = (
     ("\u0e00", "\u0e7f", 0.3, "th"),
 )
 """First and last character, least share of the letters, language."""
-_FUNCTION_WORDS = {
+FUNCTION_WORDS = {
     "en": "the of and to in is that for with are this be on as by or from an at it its if not "
     "no but can will should must may do does did was were has have had been than then "
     "when what which who whom where why how much many there their they you your all any "
@@ -135,7 +135,8 @@ _FUNCTION_WORDS = {
     "fi": "ja on ei se että joka ovat oli kun mutta tai mikä mitä missä miten milloin miksi "
     "kuka kuinka tämä voi sekä jos ole niin vain myös",
 }
+"""The commonest words of languages in Latin script, by which they are told apart."""
 _LANGUAGES_OF: dict[str, list[str]] = {}
-for _language, _words in _FUNCTION_WORDS.items():
+for _language, _words in FUNCTION_WORDS.items():
     for _word in set(_words.split()):
         _LANGUAGES_OF.setdefault(_word, []).append(_language)

@@ -4,7 +4,6 @@ from rag_pipeline.analysis.analyzer import (
     ANALYSIS_VERSION,
     Lexemes,
     analyze,
-    query_lexemes,
     query_weights,
     query_words,
 )
@@ -22,7 +21,6 @@ __all__ = [
     "analyze",
     "name_lexemes",
     "name_query_words",
-    "query_lexemes",
     "query_weights",
     "query_words",
     "to_search_vector",

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag_pipeline.analysis.expansion import (
     TAIL_WEIGHT,
+    LexemeForm,
     TokenForms,
     expand_hangul,
     expand_unspaced,
     expand_word,
 )
-from rag_pipeline.analysis.function_words import is_function_word
+from rag_pipeline.analysis.function_words import function_words
 from rag_pipeline.analysis.stemming import has_stemmer, stemmer
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
 
@@ -55,17 +56,14 @@ def query_weights(query: str, languages: Sequence[str]) -> dict[str, float]:
     """Return the lexemes to search for, in the query's order, each with its weight in 0..1.
 
     A weight multiplies the lexeme's inverse document frequency: the share of the word that the
-    lexeme represents. Function words weigh nothing beside content words. `languages` are those of
+    lexeme represents. Function words are left out beside content words. `languages` are those of
     the documents searched; the query's own language need not be known.
     """
-    function_words = _function_words(query)
     weights: dict[str, float] = {}
-    for language in _stemming(languages):
-        for token, found in _expansions(query, language):
-            for form in found.forms:
-                weight = 0.0 if token in function_words else form.weight
-                weights[form.lexeme] = max(weights.get(form.lexeme, 0.0), weight)
-    return {lexeme: weight for lexeme, weight in weights.items() if weight or function_words}
+    for _, form in _query_forms(query, languages):
+        if form.weight > weights.get(form.lexeme, 0.0):
+            weights[form.lexeme] = form.weight
+    return weights
 
 
 def query_words(query: str, languages: Sequence[str]) -> list[frozenset[str]]:
@@ -77,35 +75,28 @@ def query_words(query: str, languages: Sequence[str]) -> list[frozenset[str]]:
     >>> [sorted(word) for word in query_words("How do I replace the filters?", ["en"])]
     [['replac', 'replace'], ['filter', 'filters']]
     """
-    function_words = _function_words(query)
-    by_place: dict[tuple[int, int], dict[str, float]] = {}
-    for language in _stemming(languages):
-        for number, (token, found) in enumerate(_expansions(query, language)):
-            for form in found.forms if token not in function_words else ():
-                place = by_place.setdefault((number, form.offset), {})
-                place[form.lexeme] = max(place.get(form.lexeme, 0.0), form.weight)
+    places: dict[tuple[int, int], list[LexemeForm]] = {}
+    for number, form in _query_forms(query, languages):
+        places.setdefault((number, form.offset), []).append(form)
     return [
-        frozenset(lexeme for lexeme, weight in forms.items() if weight)
-        for _, forms in sorted(by_place.items())
-        if max(forms.values()) > TAIL_WEIGHT
+        frozenset(form.lexeme for form in forms if form.weight)
+        for _, forms in sorted(places.items())
+        if max(form.weight for form in forms) > TAIL_WEIGHT
     ]
 
 
-def query_lexemes(query: str, languages: Sequence[str]) -> list[str]:
-    """Return the lexemes of `query_weights`."""
-    return list(query_weights(query, languages))
+def _query_forms(query: str, languages: Sequence[str]) -> Iterator[tuple[int, LexemeForm]]:
+    """Yield the forms of a query's content words, each with its token's number.
 
-
-def _stemming(languages: Sequence[str]) -> list[str]:
-    """Return the languages that have a stemmer, each once; without any, the unknown one."""
-    return list(dict.fromkeys(filter(has_stemmer, languages))) or ["und"]
-
-
-def _function_words(query: str) -> set[str]:
-    """Return the query's function words; none if it has no other words."""
-    tokens = {token for token, _ in tokenize(normalize(query))}
-    found = set(filter(is_function_word, tokens))
-    return found if found != tokens else set()
+    A query that has no other words is made of its function words.
+    """
+    ignored = function_words(query)
+    tokens = [token for token, _ in tokenize(normalize(query))]
+    kept = {token for token in tokens if token.removesuffix("'s") not in ignored} or set(tokens)
+    for language in dict.fromkeys(filter(has_stemmer, languages)) or ("und",):
+        for number, (token, found) in enumerate(_expansions(query, language)):
+            if token in kept:
+                yield from ((number, form) for form in found.forms)
 
 
 def _expansions(text: str, language: str) -> Iterator[tuple[str, TokenForms]]:

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from rag_pipeline.analysis.analyzer import analyze, query_weights
 from rag_pipeline.analysis.expansion import bounded
+from rag_pipeline.analysis.function_words import function_words
 from rag_pipeline.analysis.stemming import fold_accents
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
 
@@ -55,15 +56,18 @@ def name_query_words(query: str, languages: Sequence[str]) -> dict[str, NameWord
     """Return the lexemes by which `query` may name a file.
 
     >>> list(name_query_words("Best Buy in FY2019", ["en"]))
-    ['best', 'buy', 'in', 'fy2019', 'fy', '2019', 'bestbuy', 'buyin']
+    ['best', 'buy', 'fy2019', 'fy', '2019', 'bestbuy', 'buyin']
     """
     words = {
         lexeme: NameWord(weight, (lexeme,))
         for lexeme, weight in query_weights(query, languages).items()
         if _says_something(lexeme)
     }
+    ignored = function_words(query)
     for joined, parts in _joined(query):
-        words.setdefault(joined, NameWord(1.0, parts))
+        # Function words say nothing, alone or together.
+        kept = tuple(part for part in parts if part not in ignored)
+        words.setdefault(joined, NameWord(1.0, kept))
     for year in _YEAR.findall(query):
         words[year] = NameWord(1.0, (year,))
     return words

@@ -106,7 +106,13 @@ class Answerer:
             start = time.perf_counter()
             own = self._settings.answering
             # Twice as many as are read, because some may not fit into the budget.
-            request = SearchRequest(query, limit=2 * own.max_chunks, selection=own.selection)
+            # Without a model, procedures are quoted whole, however many chunks they fill.
+            request = SearchRequest(
+                query,
+                limit=2 * own.max_chunks,
+                selection=own.selection,
+                expand=None if self._chat else "parent",
+            )
             request = SearchRequest.of(request, **search)
             # A question limited to some documents is not computed.
             if self._databases and request.filters.is_empty:

@@ -143,13 +143,17 @@ def _quantity(question: str) -> re.Pattern[str] | None:
 
 
 def _whole(chunks: Sequence[SearchResult]) -> str:
-    """Return a procedure's text, a line a sentence, step or warning."""
-    units = [
+    """Return a procedure's text, a line a sentence, step or warning.
+
+    Its section, where the search brought that, has steps of chunks that were not found, too.
+    """
+    first = chunks[0]
+    texts = [first.context] if first.context else [one.content for one in chunks]
+    return "\n".join(
         unit.text
-        for one in chunks
-        for unit in content_units(one.content, one.breadcrumb_trail, one.language)
-    ]
-    return "\n".join(dict.fromkeys(units))
+        for text in texts
+        for unit in content_units(text, first.breadcrumb_trail, first.language)
+    )
 
 
 def _candidates(result: SearchResult) -> list[_Candidate]:

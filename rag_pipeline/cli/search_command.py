@@ -97,10 +97,10 @@ def search(
         searcher = create_searcher(database, settings, space=space)
         found: list[Statement] | SearchResponse
         found = searcher.statements(request) if sql else searcher.search(request)
-    if as_json:
-        print_json(found)
-    elif isinstance(found, list):
-        print_statements(found)
+    if isinstance(found, list):
+        print_json(found) if as_json else print_statements(found)
+    elif as_json:
+        print_json({**vars(found), "is_found": found.is_found})
     else:
         print_search(found, explain)
 

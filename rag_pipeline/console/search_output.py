@@ -48,9 +48,10 @@ def print_search(response: SearchResponse, explain: bool) -> None:
         out.print(f"[yellow]little found[/] also searched for words of the best results: {words}")
     if response.results and not response.is_found:
         out.print("[yellow]nothing found[/] that answers this; the nearest texts:")
+    languages = sorted({result.language for result in response.results})
     marker = Marker(
         response.query,
-        sorted({result.language for result in response.results}),
+        languages,
         [correction.found for correction in response.corrections if correction.is_shown],
     )
     for number, result in enumerate(response.results, start=1):
@@ -59,8 +60,9 @@ def print_search(response: SearchResponse, explain: bool) -> None:
         trail = safe(result.breadcrumb_trail) or "[dim]no heading[/]"
         out.print(f"[bold]{number}. {trail}[/]")
         reranked = "" if result.rerank_score is None else f", reranked {result.rerank_score:.3f}"
+        language = f" · {result.language}" if len(languages) > 1 else ""
         out.print(
-            f"   [cyan]{safe_line(result.document)}[/], {pages(result)} · relevance "
+            f"   [cyan]{safe_line(result.document)}[/], {pages(result)}{language} · relevance "
             f"{result.relevance:.2f}{reranked} · score {result.score:.4f} = {_shares(result)}"
         )
         out.print(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rag_pipeline.analysis import query_weights, query_words
-from rag_pipeline.analysis.function_words import is_function_word
+from rag_pipeline.analysis.function_words import function_words
 
 Span = tuple[int, int]
 """Start and end (exclusive) in code points."""
@@ -24,8 +24,8 @@ class Marker:
         self, query: str, languages: Sequence[str], corrections: Iterable[str] = ()
     ) -> None:
         self._languages = languages
-        weights = query_weights(" ".join([query, *corrections]), languages)
-        self._weights = {lexeme: weight for lexeme, weight in weights.items() if weight > 0}
+        self._weights = query_weights(" ".join([query, *corrections]), languages)
+        self._ignored = function_words(query)
         self._known: dict[str, bool] = {}
 
     def hits(self, word: str) -> bool:
@@ -35,7 +35,7 @@ class Marker:
         return self._known[word]
 
     def _is_hit(self, word: str) -> bool:
-        if is_function_word(word.strip(".,;:!?()\"'").lower()):
+        if word.strip(".,;:!?()\"'").lower() in self._ignored:
             return False
         if _DIGIT.search(word):
             # A code is another one if a single segment differs.

@@ -89,10 +89,7 @@ class SearchResponse:
     certainty: float = 1.0
     """How sure the search is of its best result, 0..1 (`ranking.relevance`)."""
 
-    is_found: bool = field(init=False)
-    """Whether something was found; otherwise the results are only the nearest texts."""
-
-    def __post_init__(self) -> None:
-        """Tell whether something was found."""
-        is_found = bool(self.results) and self.certainty >= FOUND
-        object.__setattr__(self, "is_found", is_found)
+    @property
+    def is_found(self) -> bool:
+        """Whether something was found; otherwise the results are only the nearest texts."""
+        return bool(self.results) and self.certainty >= FOUND

@@ -88,6 +88,7 @@ class Knowledge:
         reply = replies.SearchReply.model_validate(
             {
                 **vars(response),
+                "is_found": response.is_found,
                 "corrections": [one for one in response.corrections if one.is_shown],
             }
         )

@@ -34,7 +34,7 @@ def driver_errors(url: str) -> Iterator[None]:
         yield
     except psycopg.errors.LockNotAvailable as error:
         raise DatabaseLockedError(
-            f"a table is locked since more than {LOCK_SECONDS} seconds by {_lock_holders(url)}",
+            f"a table has been locked for more than {LOCK_SECONDS} seconds by {_lock_holders(url)}",
             hint="end that program, or wait for it; what has landed stays",
         ) from error
     except (psycopg.Error, PoolTimeout) as error:

@@ -45,7 +45,7 @@ def test_values_of_forms_are_text_and_checked_boxes_are_said(tmp_path: Path) -> 
 
     parsed = parse(tmp_path / "form.pdf", draw)
     assert "SN-778" in text_of(parsed)
-    assert "page 1: 1 checked boxes of a form were not read" in parsed.warnings
+    assert "page 1: checked boxes of a form that were not read: 1" in parsed.warnings
 
 
 def test_a_typed_note_is_text_or_a_warning(tmp_path: Path) -> None:
@@ -123,3 +123,16 @@ def test_a_part_number_keeps_its_hyphen_at_the_end_of_a_line(tmp_path: Path) -> 
         canvas.drawString(72, TOP - 42, "ab-22 and fit it as the drawing of the housing shows.")
 
     assert "qcl-ab-22" in text_of(parse(tmp_path / "part.pdf", draw))
+
+
+def test_pages_beyond_the_number_that_the_file_names_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "pages.pdf"
+    canvas = Canvas(str(path), invariant=True)
+    for number in range(1, 6):
+        canvas.drawString(72, TOP, f"Page {number} of the manual says what follows.")
+        canvas.showPage()
+    canvas.save()
+    path.write_bytes(path.read_bytes().replace(b"/Count 5", b"/Count 2"))
+    parsed = parse_file(path, ParsingSettings(), document=path.name)
+    assert parsed.page_count == 5
+    assert "Page 5 of the manual" in text_of(parsed)

@@ -42,7 +42,7 @@ def whole_matches(
     asked: Sequence[Set[str]],
     chunk_ids: Sequence[int],
 ) -> dict[int, WholeMatch]:
-    """Return where each of the chunks has the whole query.
+    """Return where each of the chunks has the whole query; those without it are left out.
 
     `asked` are the query's words (`query_words`). A chunk belongs to the last part of its trail.
     """
@@ -55,19 +55,16 @@ def whole_matches(
         chunk_ids=list(chunk_ids),
         phrase=phrase.tsquery if phrase else None,
     )
+    found: dict[int, WholeMatch] = {}
     titles: dict[tuple[str, str], bool] = {}
     for row in rows:
-        key = (row.breadcrumb_trail.rpartition(TRAIL_SEPARATOR)[2], row.language)
-        if key not in titles:
-            lexemes = {lexeme for lexeme, _ in analyze(*key)}
-            titles[key] = bool(asked) and all(not lexemes.isdisjoint(word) for word in asked)
-    return {
-        row.chunk_id: WholeMatch(
-            titles[row.breadcrumb_trail.rpartition(TRAIL_SEPARATOR)[2], row.language],
-            row.has_phrase,
-        )
-        for row in rows
-    }
+        title = (row.breadcrumb_trail.rpartition(TRAIL_SEPARATOR)[2], row.language)
+        if title not in titles:
+            lexemes = {lexeme for lexeme, _ in analyze(*title)}
+            titles[title] = bool(asked) and all(not lexemes.isdisjoint(word) for word in asked)
+        if titles[title] or row.has_phrase:
+            found[row.chunk_id] = WholeMatch(titles[title], row.has_phrase)
+    return found
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import query_weights
-from rag_pipeline.analysis.function_words import is_function_word
+from rag_pipeline.analysis.function_words import function_words
 from rag_pipeline.analysis.stemming import fold_accents
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
 from rag_pipeline.search.legs.lexeme_frequencies import frequencies_of
@@ -87,13 +87,14 @@ def _doubtful(
     query: str, languages: Sequence[str], frequencies: Mapping[str, int]
 ) -> Iterator[DoubtfulWord]:
     seen: set[str] = set()
+    ignored = function_words(query)
     for token, kind in tokenize(normalize(query)):
         lexeme = fold_accents(token.removesuffix("'s").strip("%+#°")).replace("×", "x")
         if kind is not None or lexeme in seen or len(lexeme) > LONGEST:
             continue
         seen.add(lexeme)
         is_code = any(character.isdigit() for character in lexeme)
-        if len(lexeme) < _shortest(lexeme, is_code) or is_function_word(token):
+        if len(lexeme) < _shortest(lexeme, is_code) or token in ignored:
             continue
         forms = query_weights(token, languages)
         own = frequencies.get(lexeme, 0)

@@ -15,7 +15,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_pipeline.analysis import query_weights
-from rag_pipeline.analysis.function_words import is_function_word
+from rag_pipeline.analysis.function_words import function_words_of
 from rag_pipeline.search.legs.bm25_postings import inverse_frequency
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, TextFound
 from rag_pipeline.search.legs.word_search import Words, WordSearch
@@ -108,11 +108,12 @@ def heaviest(
     """
     words: list[str] = []
     factors: dict[str, float] = {}
+    ignored = frozenset[str]().union(*map(function_words_of, languages))
     # Of two equal forms, readers know the longer one.
     for lexeme in sorted(values, key=lambda lexeme: (-values[lexeme], -len(lexeme), lexeme)):
-        forms = query_weights(lexeme, languages)
-        if is_function_word(lexeme):
+        if lexeme in ignored:
             continue
+        forms = query_weights(lexeme, languages)
         if forms.keys() & asked or forms.keys() & factors.keys():
             continue
         known = {

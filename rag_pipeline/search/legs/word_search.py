@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from rag_pipeline.search.legs.bm25_postings import (
 )
 from rag_pipeline.search.legs.chunk_lookups import WholeMatch, recounted, whole_matches
 from rag_pipeline.search.legs.named_files import NamedChunks
-from rag_pipeline.search.legs.phrases import Phrase
+from rag_pipeline.search.legs.phrases import MAX_POSITIONS, Phrase
 from rag_pipeline.search.scores import Clause, LegHit
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries
@@ -154,22 +155,33 @@ class WordSearch:
         self, scores: Scores, fuzzy: Scores | None, read: Sequence[str]
     ) -> NDArray[np.bool_] | None:
         """Add up BM25; return which places have every word of the query that was read."""
-        wanted = [word for word in self.asked if not word.isdisjoint(read)]
-        # A word of the corpus that was not read is in most chunks.
-        if not wanted or any(word.isdisjoint(self.words.factors) for word in self.asked):
-            wanted = []
-        covered = np.zeros((len(wanted), len(scores.values)), dtype=np.bool_) if wanted else None
+        bits = self._bits_of(read)
+        covered = np.zeros(len(scores.values), dtype=np.uint32) if bits else None
         rows = self._postings([*read, *self.fuzzy.factors])
         for lexeme in read:
             places, rest = scores.places(rows.get(lexeme, ()))
             scores.add(places, rest, self.words.factors[lexeme])
-            for row, word in enumerate(wanted):
-                if covered is not None and lexeme in word:
-                    covered[row, places] = True
+            if covered is not None and lexeme in bits:
+                covered[places] |= bits[lexeme]
         if fuzzy is not None:
             for lexeme, factor in self.fuzzy.factors.items():
                 fuzzy.add(*fuzzy.places(rows.get(lexeme, ())), factor)
-        return None if covered is None else np.all(covered, axis=0, keepdims=True)[0]
+        return None if covered is None else covered == np.bitwise_or.reduce(list(bits.values()))
+
+    def _bits_of(self, read: Sequence[str]) -> dict[str, np.uint32]:
+        """Return, by lexeme, a bit for each word of the query whose postings were read.
+
+        Empty if the corpus lacks one of the words, or there are too many. A word that was not read
+        is in most chunks.
+        """
+        known = all(not word.isdisjoint(self.words.factors) for word in self.asked)
+        if not known or len(self.asked) > MAX_POSITIONS:
+            return {}
+        bits: dict[str, np.uint32] = {}
+        for number, word in enumerate(self.asked):
+            for lexeme in word & frozenset(read):
+                bits[lexeme] = bits.get(lexeme, np.uint32(0)) | np.uint32(1 << number)
+        return bits
 
     def _weight(self, clause: str) -> float:
         return float(getattr(self.clauses, clause))
@@ -204,6 +216,7 @@ class WordSearch:
                 rows.setdefault(lexeme, []).append((bucket, postings))
         return rows
 
+    @cached_property
     def _phrase_rarity(self) -> float:
         """Return how rare the phrase's words are together, 1 = as the rarest word, at most."""
         corpus, known = self.searched.corpus, self.words.frequencies
@@ -265,7 +278,7 @@ class WordSearch:
     ) -> LegHit:
         bonus = {
             "title": float(match.in_title),
-            "phrase": self._phrase_rarity() if match.as_phrase else 0.0,
+            "phrase": self._phrase_rarity if match.as_phrase else 0.0,
         }
         parts = [(name, value, value, self._weight(name)) for name, value in bonus.items()]
         parts += [

@@ -10,13 +10,15 @@ SHADOW_OVERLAP = 0.5
 """Share of a word's box that its double covers; neighbours overlap by next to nothing."""
 SHADOW_SHIFT = 0.35
 """Ems between a word and its double in either direction, at most."""
+MAX_LOOKED_AT = 50
+"""Equal words that one is compared with: the double of a word is drawn soon after it."""
 
 
-def without_doubles(words: list[PageWord]) -> tuple[list[PageWord], list[str]]:
-    """Keep of equal words in nearly one place the last, which lies on top; and name the others."""
+def without_doubles(words: list[PageWord]) -> list[PageWord]:
+    """Keep of equal words in nearly one place the last, which lies on top."""
     counts = Counter([word.text for word in words])
     if len(counts) == len(words):
-        return words, []
+        return words
     places: dict[tuple[str, float], list[PageWord]] = {}
     dropped: set[int] = set()
     for word in words:
@@ -27,14 +29,7 @@ def without_doubles(words: list[PageWord]) -> tuple[list[PageWord], list[str]]:
             if _is_double(other, word):
                 dropped.add(id(other))
         before.append(word)
-    if not dropped:
-        return words, []
-    kept = [word for word in words if id(word) not in dropped]
-    return kept, [word.text for word in words if id(word) in dropped]
-
-
-MAX_LOOKED_AT = 50
-"""Equal words that one is compared with: the double of a word is drawn soon after it."""
+    return [word for word in words if id(word) not in dropped] if dropped else words
 
 
 def _is_double(a: PageWord, b: PageWord) -> bool:

@@ -101,8 +101,6 @@ class PageContent:
     images: list[Box] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """Words that a reader does not see."""
-    doubles: list[str] = field(default_factory=list)
-    """Words drawn twice, as shadows or to look bold."""
     unreadable_characters: int = 0
     """Characters of private areas: the font gives them no meaning."""
     unmapped_characters: int = 0

@@ -51,7 +51,7 @@ def _look_at(page: Any) -> tuple[bool, list[str]]:
             checked += _string(annotation, b"AS") not in ("", "Off")
         c.FPDFPage_CloseAnnot(annotation)
     if checked:
-        notes.append(f"{checked} checked boxes of a form were not read")
+        notes.append(f"checked boxes of a form that were not read: {checked}")
     return is_written, notes
 
 

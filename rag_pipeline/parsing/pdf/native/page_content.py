@@ -136,7 +136,7 @@ def _page_content(
         if _is_scan(raw, graphics, box, unseen):
             unseen = set()
         _part_words(content, words, raw, unseen, box, turns)
-    content.words, content.doubles = without_doubles(content.words)
+    content.words = without_doubles(content.words)
     _clean_texts(content)
     content.unreadable_characters += _unread_characters(raw, graphics)
     if any(run.unmapped for run in raw.distinct_runs):

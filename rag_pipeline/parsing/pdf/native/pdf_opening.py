@@ -18,6 +18,7 @@ from rag_pipeline.errors import (
     NotAPdfError,
     ParseError,
 )
+from rag_pipeline.parsing.pdf.native.file_objects import file_facts, without_page_counts
 from rag_pipeline.parsing.signatures import HEADER_WINDOW, describe_content, is_pdf
 from rag_pipeline.text import clean_text, one_line
 
@@ -67,7 +68,7 @@ def open_pdf(path: Path, document: str) -> Iterator[pdfium.PdfDocument]:
     """
     check_header(path, document)
     try:
-        pdf = pdfium.PdfDocument(path)
+        pdf = _with_all_pages(path, pdfium.PdfDocument(path))
     except pdfium.PdfiumError as error:
         raise _opening_error(path, document, error) from error
     try:
@@ -78,6 +79,18 @@ def open_pdf(path: Path, document: str) -> Iterator[pdfium.PdfDocument]:
         yield pdf
     finally:
         pdf.close()
+
+
+def _with_all_pages(path: Path, pdf: pdfium.PdfDocument) -> pdfium.PdfDocument:
+    """Return the document, or one whose pages PDFium has counted if the file says too few."""
+    if file_facts(path).pages <= len(pdf):
+        return pdf
+    counted = pdfium.PdfDocument(without_page_counts(path.read_bytes()))
+    if len(counted) <= len(pdf):  # the others are no longer part of the document
+        counted.close()
+        return pdf
+    pdf.close()
+    return counted
 
 
 def title_of(pdf: pdfium.PdfDocument) -> str | None:
