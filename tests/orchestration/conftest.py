@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,8 +15,10 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.sync.sources.places import given_root
+from tests.commands import Commands
 
 Sync = Callable[..., SyncSummary]
+Rag = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -30,6 +34,28 @@ def instance() -> Iterator[dg.DagsterInstance]:
     """A Dagster instance of its own."""
     with dg.instance_for_test() as instance:
         yield instance
+
+
+@pytest.fixture
+def environment(settings: Settings) -> dict[str, str]:
+    """Variables of a command that works on the test's project."""
+    assert settings.database_url is not None
+    return {
+        **os.environ,
+        "RAG_HOME": str(settings.project_dir),
+        "RAG_DATABASE_URL": settings.database_url.get_secret_value(),
+        "COLUMNS": "200",
+    }
+
+
+@pytest.fixture
+def rag(commands: Commands, environment: dict[str, str], tmp_path: Path) -> Rag:
+    """Run the command `rag` in a process of its own."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return commands.run(*arguments, folder=tmp_path, environment=environment | variables)
+
+    return run
 
 
 @pytest.fixture

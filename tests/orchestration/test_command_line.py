@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from rag_pipeline.settings import Settings
-from tests.commands import Commands
+from tests.orchestration.conftest import Rag
 from tests.pdfs import make_damaged_pdfs, make_pdf
 
-Rag = Callable[..., subprocess.CompletedProcess[str]]
 HOLD = """
 CREATE SEQUENCE first_landing;
 CREATE FUNCTION hold_later_landings() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -41,25 +38,6 @@ DROP TRIGGER hold_later_landings ON document;
 DROP FUNCTION hold_later_landings;
 DROP SEQUENCE first_landing;
 """
-
-
-@pytest.fixture
-def environment(settings: Settings) -> dict[str, str]:
-    assert settings.database_url is not None
-    return {
-        **os.environ,
-        "RAG_HOME": str(settings.project_dir),
-        "RAG_DATABASE_URL": settings.database_url.get_secret_value(),
-        "COLUMNS": "200",
-    }
-
-
-@pytest.fixture
-def rag(commands: Commands, environment: dict[str, str], tmp_path: Path) -> Rag:
-    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return commands.run(*arguments, folder=tmp_path, environment=environment | variables)
-
-    return run
 
 
 def test_sync_search_ask_status(rag: Rag, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -15,31 +15,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from rag_pipeline.settings import Settings
-from tests.commands import Commands
+from tests.orchestration.conftest import Rag
 from tests.pdfs import make_pdf
 
-Rag = Callable[..., subprocess.CompletedProcess[str]]
 OIL = [("Oil", ["Change the oil every year."])]
 WITHOUT_ROOTS_RIGHTS = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
-
-
-@pytest.fixture
-def environment(settings: Settings) -> dict[str, str]:
-    assert settings.database_url is not None
-    return {
-        **os.environ,
-        "RAG_HOME": str(settings.project_dir),
-        "RAG_DATABASE_URL": settings.database_url.get_secret_value(),
-        "COLUMNS": "200",
-    }
-
-
-@pytest.fixture
-def rag(commands: Commands, environment: dict[str, str], tmp_path: Path) -> Rag:
-    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return commands.run(*arguments, folder=tmp_path, environment=environment | variables)
-
-    return run
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from rag_pipeline.serve.web_server import page_application
 from rag_pipeline.settings import Settings
 from tests.knowledge import sample_project, served
+from tests.serve.browsing import PATIENCE
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +34,37 @@ def url(project: Settings) -> Iterator[str]:
 def client(url: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=url, timeout=300) as client:
         yield client
+
+
+@pytest.fixture
+def faults() -> list[str]:
+    """What the browser complained of."""
+    return []
+
+
+@pytest.fixture
+def open_page(browser: Any, url: str, faults: list[str]) -> Iterator[Any]:
+    """Open the page; at the end the browser must not have complained."""
+    contexts = []
+
+    def opened(path: str = "/", **options: Any) -> Any:
+        options.setdefault("viewport", {"width": 1200, "height": 860})
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and faults.append(said.text))
+        page.on("request", lambda sent: _note_foreign(sent.url, url, faults))
+        page.goto(url + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def _note_foreign(asked: str, url: str, faults: list[str]) -> None:
+    if not asked.startswith((url, "data:", "blob:")):
+        faults.append(f"the page asked for {asked}")
