@@ -31,7 +31,7 @@ class NameWord(NamedTuple):
     weight: float
     """0..1"""
     parts: tuple[str, ...]
-    """The query's lexemes it stands for: itself, or the two it joins."""
+    """The query's content words it stands for: itself, or those of the two it joins."""
 
 
 def name_lexemes(name: str) -> list[str]:

@@ -8,53 +8,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from rag_pipeline.line_marks import list_marker
 from rag_pipeline.sentence_borders import sentences
 from rag_pipeline.text import TRAIL_SEPARATOR, one_line
 
-UnitKind = Literal["sentence", "item", "row"]
-
 _SENTENCE_END = re.compile(r"[.!?:;。！？](?:[\"'”’)\]]|\d{1,2})*$")
 
 
-@dataclass(frozen=True)
-class ContentUnit:
-    """A part of a chunk that can be quoted."""
-
-    text: str
-    kind: UnitKind
-
-
-def content_units(content: str, trail: str, language: str) -> list[ContentUnit]:
+def content_units(content: str, trail: str, language: str) -> list[str]:
     """Return the units of a chunk in order, without the headings of its trail.
 
     >>> text = "2 Oil\\n\\nUse FL-46\\nonly. Wait.\\n1. Drain\\nit."
     >>> text += "\\n\\n| Part | No. |\\n|---|---|\\n| Cap | 7 |"
-    >>> [unit.text for unit in content_units(text, "2 Oil", "en")]
+    >>> content_units(text, "2 Oil", "en")
     ['Use FL-46 only.', 'Wait.', '1. Drain it.', 'Part: Cap · No.: 7']
     """
     headings = {one_line(part) for part in trail.split(TRAIL_SEPARATOR)}
-    found: list[ContentUnit] = []
+    found: list[str] = []
     for paragraph in _paragraphs(content):
         if paragraph[0].startswith("|"):
-            found += (ContentUnit(text, "row") for text in _rows(paragraph))
+            found += _rows(paragraph)
             continue
         text = one_line(" ".join(paragraph))
         if text in headings:
             continue
         if list_marker(text):
-            found.append(ContentUnit(text, "item"))
+            found.append(text)
         elif _is_signal(paragraph[0]):
             joined = f"{paragraph[0]}: {one_line(' '.join(paragraph[1:]))}"
-            found.append(ContentUnit(joined.rstrip(": "), "item"))
+            found.append(joined.rstrip(": "))
         else:
             found += (
-                ContentUnit(one_line(sentence), "sentence")
-                for sentence in sentences(text, language)
-                if sentence.strip()
+                one_line(sentence) for sentence in sentences(text, language) if sentence.strip()
             )
     return found
 

@@ -15,15 +15,15 @@ import numpy as np
 
 from rag_pipeline.analysis import analyze, query_words
 from rag_pipeline.answering.answer import Answer, Citation, Quote, not_found
-from rag_pipeline.answering.content_units import ContentUnit, content_units
+from rag_pipeline.answering.content_units import content_units
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search import SearchResponse, SearchResult
-from rag_pipeline.text import TRAIL_SEPARATOR, one_line
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 CHUNKS = 5
 """Number of results that are read."""
 MAX_QUOTES = 3
-RELATIVE_SCORE = 0.8
+RELATIVE_SCORE = 0.7
 """Minimum score of further quotes, relative to the best one."""
 _TRAIL_WEIGHT = 0.7
 """Weight of a word that only the headings above a unit have."""
@@ -52,7 +52,7 @@ _TIME = re.compile(
 
 @dataclass(frozen=True)
 class _Candidate:
-    unit: ContentUnit
+    text: str
     result: SearchResult
     lexemes: frozenset[str]
     trail_lexemes: frozenset[str]
@@ -79,7 +79,7 @@ def extract_answer(question: str, response: SearchResponse, embedder: Embedder) 
     ][:MAX_QUOTES]
     return _answer(
         question,
-        [(candidates[i].result, candidates[i].unit.text, float(scores[i])) for i in chosen],
+        [(candidates[i].result, candidates[i].text, float(scores[i])) for i in chosen],
     )
 
 
@@ -150,7 +150,7 @@ def _whole(chunks: Sequence[SearchResult]) -> str:
     first = chunks[0]
     texts = [first.context] if first.context else [one.content for one in chunks]
     return "\n".join(
-        unit.text
+        unit
         for text in texts
         for unit in content_units(text, first.breadcrumb_trail, first.language)
     )
@@ -162,21 +162,11 @@ def _candidates(result: SearchResult) -> list[_Candidate]:
         _Candidate(
             unit,
             result,
-            frozenset(lexeme for lexeme, _ in analyze(unit.text, result.language)),
+            frozenset(lexeme for lexeme, _ in analyze(unit, result.language)),
             trail,
         )
         for unit in content_units(result.content, result.breadcrumb_trail, result.language)
-        if not _is_caption(unit)
     ]
-
-
-def _is_caption(unit: ContentUnit) -> bool:
-    """Return whether a unit is only a label: no row, no sign of a sentence's end, few words."""
-    return (
-        unit.kind == "sentence"
-        and len(one_line(unit.text).split()) < 8
-        and (unit.text[-1:] not in ".!?。)" and not _NUMBER.search(unit.text.partition(":")[2]))
-    )
 
 
 def _scores(
@@ -201,10 +191,10 @@ def _scores(
     coverage = shares @ weights / max(1e-9, float(weights.sum()))
     quantity = _quantity(question)
     if quantity is not None:
-        fits = [quantity.search(one.unit.text) is not None for one in candidates]
+        fits = [quantity.search(one.text) is not None for one in candidates]
         coverage = coverage + _QUANTITY_SCORE * np.array(fits)
     if coverage.max(initial=0.0) < _LITTLE:
-        vectors = embedder.embed_documents([one.unit.text for one in candidates])
+        vectors = embedder.embed_documents([one.text for one in candidates])
         similarity = vectors @ embedder.embed_query(question)
         spread = max(1e-6, float(np.ptp(similarity)))
         coverage = coverage + (similarity - similarity.min()) / spread

@@ -102,8 +102,7 @@ def test_what_the_documents_do_not_say_is_said(ask: Ask) -> None:
 
 
 def test_units_end_where_sentences_do_not_where_lines_do() -> None:
-    units = [unit.text for unit in content_units(OIL, CHUNKS[2][0], "en")]
-    assert units == [
+    assert content_units(OIL, CHUNKS[2][0], "en") == [
         "Change the oil while it is warm, at 40 °C.",
         "Interval: 4000 h with FL-46, at least once in two years.",
         "You need a vessel for 20 L, and a torque wrench.",
