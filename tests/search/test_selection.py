@@ -68,12 +68,12 @@ def test_boosts_are_part_of_the_score() -> None:
         result(1, 1.0), updated_at=now - timedelta(days=365), tags=["x", "official"], language="ko"
     )
     first, second = boosted([old, result(2, 1.0)], settings, "en", now)
-    assert (first.chunk_id, second.chunk_id) == (1, 2)
-    assert {d.clause: d.contribution for d in first.details} == pytest.approx(
+    assert (first.chunk_id, second.chunk_id) == (2, 1)
+    assert {d.clause: d.contribution for d in first.details} == pytest.approx({"language": 0.2})
+    assert {d.clause: d.contribution for d in second.details} == pytest.approx(
         {"recency": 0.05, "tag": 0.05}
     )
-    assert {d.clause: d.contribution for d in second.details} == pytest.approx({"language": 0.05})
-    assert first.score == pytest.approx(1.1)
+    assert (first.score, second.score) == (pytest.approx(1.2), pytest.approx(1.1))
 
 
 def test_repetitions_stand_under_better_results() -> None:

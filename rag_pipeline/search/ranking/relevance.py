@@ -23,7 +23,7 @@ _SURE_WORDS_ALONE = 0.18
 Chosen on three of four sets at a time (docs/benchmarks.md)."""
 _COSINE_WEIGHT = 0.45
 """Weight of a certain cosine, as a share of the words."""
-_LANGUAGE_BOOST = 0.05
+_LANGUAGE_BOOST = 0.2
 """Added, relative to the best score, for results in the question's language."""
 
 
