@@ -13,8 +13,10 @@ from rag_pipeline.search.search_results import SearchResult
 from rag_pipeline.settings import SearchSettings
 from rag_pipeline.store.embeddings import EmbeddingSpace
 
-_POOL = 4
-"""Candidates fetched per result."""
+_POOL = 2
+"""Candidates fetched per result …"""
+_CHOSEN_FROM = 4
+"""… and if they are chosen so that they differ."""
 
 
 @dataclass
@@ -49,7 +51,8 @@ class SearchRun:
     @property
     def pool_size(self) -> int:
         """Number of fused results to fetch: some may be left out, and boosts change the order."""
-        size = _POOL * self.settings.limit
-        if self.settings.reranker.url is not None:
-            size = max(size, self.settings.reranker.candidates)
+        settings = self.settings
+        size = settings.limit * (_CHOSEN_FROM if settings.selection == "mmr" else _POOL)
+        if settings.reranker.url is not None:
+            size = max(size, settings.reranker.candidates)
         return size

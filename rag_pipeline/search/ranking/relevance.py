@@ -72,8 +72,11 @@ def boosted(
             for name, share in boosts.items()
             if share
         )
-        added = sum(detail.contribution for detail in details)
-        changed.append(replace(one, score=one.score + added, details=(*one.details, *details)))
+        if details:
+            score = one.score + sum(detail.contribution for detail in details)
+            changed.append(replace(one, score=score, details=(*one.details, *details)))
+        else:
+            changed.append(one)
     return sorted(changed, key=lambda one: (-one.score, one.chunk_id))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from rag_pipeline.search.asked_query import Vector
 from rag_pipeline.search.search_results import SearchResult
 
 _SHINGLE = 3
+_DIGIT = re.compile(r"\d")
 
 
 def without_duplicates(
@@ -24,38 +26,36 @@ def without_duplicates(
     value is no copy. (Broder: On the resemblance and containment of documents, 1997.)
     """
     kept: list[SearchResult] = []
-    seen: list[_Text] = []
     copies: list[list[str]] = []
+    places: dict[tuple[str, ...], int] = {}
     for result in results:
-        text = _Text.of(result.content)
-        place = next((i for i, one in enumerate(seen) if one.is_like(text, similarity)), None)
+        words = tuple(result.content.lower().split())
+        place = places.get(words)
+        if place is None and similarity < 1:
+            place = next((at for one, at in places.items() if _alike(one, words, similarity)), None)
         if place is None:
+            places[words] = len(kept)
             kept.append(result)
-            seen.append(text)
             copies.append([])
         elif result.source_path not in (kept[place].source_path, *copies[place]):
             copies[place].append(result.source_path)
-    grouped = [replace(one, copies=tuple(paths)) for one, paths in zip(kept, copies, strict=True)]
+    grouped = [
+        replace(one, copies=tuple(paths)) if paths else one
+        for one, paths in zip(kept, copies, strict=True)
+    ]
     return grouped, len(results) - len(kept)
 
 
-@dataclass(frozen=True)
-class _Text:
-    words: tuple[str, ...]
-    numbers: frozenset[str]
+def _alike(one: tuple[str, ...], other: tuple[str, ...], similarity: float) -> bool:
+    """Return whether texts share enough word triples, and hold the same numbers."""
+    if _numbers(one) != _numbers(other):
+        return False
+    triples, others = _shingles(one), _shingles(other)
+    return len(triples & others) >= similarity * len(triples | others)
 
-    @classmethod
-    def of(cls, content: str) -> _Text:
-        words = tuple(content.lower().split())
-        return cls(words, frozenset(word for word in words if any(map(str.isdigit, word))))
 
-    def is_like(self, other: _Text, similarity: float) -> bool:
-        if self.words == other.words:
-            return True
-        if similarity >= 1 or self.numbers != other.numbers:
-            return False
-        one, two = _shingles(self.words), _shingles(other.words)
-        return len(one & two) >= similarity * len(one | two)
+def _numbers(words: tuple[str, ...]) -> set[str]:
+    return {word for word in words if _DIGIT.search(word)}
 
 
 def maximal_marginal_relevance(
