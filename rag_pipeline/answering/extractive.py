@@ -37,17 +37,20 @@ _ASKS_HOW = re.compile(
     r"|\b(?:steps?|procedure|instructions?)\b|어떻게|방법|절차|순서|법$",
     re.IGNORECASE,
 )
-_ASKS_TIME = re.compile(
-    r"\bhow\s+(?:often|long)\b|\bwhen\b|\binterval\b|얼마나 자주|언제|주기|몇 (?:시간|분|일|년)",
+_ASKS_OFTEN = re.compile(r"\bhow\s+often\b|\binterval\b|얼마나 자주|주기", re.IGNORECASE)
+_ASKS_TIME = re.compile(r"\bhow\s+long\b|\bwhen\b|언제|몇 (?:시간|분|일|년)", re.IGNORECASE)
+_ASKS_NUMBER = re.compile(r"\bhow\s+(?:much|many|\w+)\b|얼마|몇", re.IGNORECASE)
+_OFTEN = re.compile(
+    r"\b(?:every|each|interval|once|twice|daily|weekly|monthly|yearly|annually)\b"
+    r"|주기|마다|매[일주월년]",
     re.IGNORECASE,
 )
-_ASKS_NUMBER = re.compile(r"\bhow\s+(?:much|many|\w+)\b|얼마|몇", re.IGNORECASE)
-_NUMBER = re.compile(r"\d")
 _TIME = re.compile(
     r"\d\s?(?:h|min|s|hours?|minutes?|seconds?|days?|weeks?|months?|years?|시간|분|초|일|주|개월|년)"
     r"(?![^\W\d_가-힣])",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,8 @@ def _is_named(question: str, result: SearchResult) -> bool:
 
 def _quantity(question: str) -> re.Pattern[str] | None:
     """Return what a unit must contain to hold the quantity that a question asks for."""
+    if _ASKS_OFTEN.search(question):
+        return _OFTEN
     if _ASKS_TIME.search(question):
         return _TIME
     rest = _ASKS_HOW.sub("", question)

@@ -39,7 +39,7 @@ OIL = """5.2 Changing the Oil
 Change the oil while it is warm, at 40 °C. Interval: 4000 h with
 FL-46, at least once in two years. You need a vessel for 20 L, and a torque
 
-wrench."""
+wrench. Let the oil run out for 15 minutes."""
 CHUNKS = [
     ("5 Maintenance > 5.5 Replacing the Air Filter", STEPS, "procedure"),
     ("6 Troubleshooting > 6.3 List of Codes", CODES, "table"),
@@ -106,4 +106,5 @@ def test_units_end_where_sentences_do_not_where_lines_do() -> None:
         "Change the oil while it is warm, at 40 °C.",
         "Interval: 4000 h with FL-46, at least once in two years.",
         "You need a vessel for 20 L, and a torque wrench.",
+        "Let the oil run out for 15 minutes.",
     ]
