@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_pipeline.embedding import Embedder
-from rag_pipeline.text import clean_text, one_line
+from rag_pipeline.text import clean_text, detect_language, one_line
 
 Vector = NDArray[np.float32]
 MAX_QUERY_CHARACTERS = 8_000
@@ -33,6 +34,11 @@ class AskedQuery:
             return cls(text)
         note = f"the query was cut after {MAX_QUERY_CHARACTERS} characters"
         return cls(text[:MAX_QUERY_CHARACTERS], [note])
+
+    @cached_property
+    def language(self) -> str | None:
+        """The language it is asked in, if it can be told."""
+        return detect_language(self.text)
 
     def vector(self, embedder: Embedder) -> Vector:
         """Return the query's vector in the space of an embedder."""

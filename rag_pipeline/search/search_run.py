@@ -38,6 +38,8 @@ class SearchRun:
     feedback: FeedbackFound = field(default_factory=FeedbackFound)
     space: EmbeddingSpace | None = None
     embedding: Vector | None = None
+    languages: Mapping[int, str] = field(default_factory=dict)
+    """Languages of the vector leg's chunks, if the searched ones have several."""
     best_cosine: float | None = None
     """Of the vector leg's hits, in the space of the local model."""
     certainty: float = 0.0

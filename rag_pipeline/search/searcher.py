@@ -19,8 +19,9 @@ from rag_pipeline.search.legs.feedback_leg import (
     feedback_leg,
 )
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, text_leg
-from rag_pipeline.search.legs.vector_leg import vector_leg
+from rag_pipeline.search.legs.vector_languages import vector_hits_across_languages
 from rag_pipeline.search.ranking.fusion import fuse
+from rag_pipeline.search.ranking.likely_words import with_likely_words
 from rag_pipeline.search.ranking.relevance import boosted, certainty, with_relevance
 from rag_pipeline.search.ranking.reranker import rerank
 from rag_pipeline.search.ranking.result_context import expand as expand_results
@@ -36,7 +37,6 @@ from rag_pipeline.search.sql_statements import RecordedDatabase, Statement
 from rag_pipeline.search.visibility import posting_buckets, visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.text import detect_language
 
 
 class Searcher:
@@ -129,6 +129,11 @@ class Searcher:
             return run
         legs = self._run_legs(run)
         start = time.perf_counter()
+        if run.languages:
+            likely = with_likely_words(
+                legs.get("text", []), legs["vector"], run.languages, run.asked.language
+            )
+            legs = {**legs, "text": likely}
         fused = self._with_feedback(run, legs, _fused(legs, run.weights, run.settings))
         run.certainty = certainty(run.text.found_share, run.best_cosine, run.settings.relevance)
         count = run.pool_size
@@ -143,7 +148,7 @@ class Searcher:
         with self._database.connection() as connection:
             read = read_results(connection, hits)
         settings = run.settings
-        ordered = boosted(read, settings.relevance, detect_language(run.asked.text))
+        ordered = boosted(read, settings.relevance, run.asked.language)
         fetched = with_relevance(ordered, run.certainty)
         least = settings.relevance_threshold
         results = [one for one in fetched if one.relevance >= least]
@@ -268,7 +273,10 @@ class Searcher:
         run.space, run.embedding = space, embedding
         embedded = time.perf_counter()
         with self._database.connection() as connection:
-            hits = vector_leg(connection, space, embedding, run.candidates, run.scope, visible)
+            found = vector_hits_across_languages(
+                connection, space, embedding, run.candidates, run.scope, visible
+            )
+        run.languages, hits = found.languages, found.hits
         if hits and space.provider == "local":
             run.best_cosine = max(hit.raw_score for hit in hits)
         run.seconds["embed"] = embedded - start

@@ -94,7 +94,7 @@ WHERE space_id = :space_id
 ORDER BY embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})
 LIMIT :limit;
 
--- name: vector_candidates_filtered(space_id, embedding, source_hashes, first_page, last_page, metadata, limit)
+-- name: vector_candidates_filtered(space_id, embedding, source_hashes, first_page, last_page, metadata, language, limit)
 -- The same index, scanned on until enough rows pass; each is looked up by its primary key.
 SELECT
     e.chunk_id,
@@ -109,20 +109,24 @@ WHERE e.space_id = :space_id
     AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
     AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
     AND (:metadata::text IS NULL OR c.metadata @@ :metadata::jsonpath)
+    AND (:language::text IS NULL OR c.language = :language)
 ORDER BY e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})
 LIMIT :limit;
 
--- name: vector_exact(space_id, embedding, chunk_ids, limit)
+-- name: vector_exact(space_id, embedding, chunk_ids, language, limit)
 -- Primary key of chunk_embedding: every vector is compared. The sum keeps the HNSW index out.
 SELECT
     chunk_id,
     1 - (embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) AS similarity
-FROM chunk_embedding
+FROM chunk_embedding AS e
 WHERE space_id = :space_id AND chunk_id = ANY(:chunk_ids)
+    AND (:language::text IS NULL OR EXISTS (
+        SELECT 1 FROM chunk AS c WHERE c.chunk_id = e.chunk_id AND c.language = :language
+    ))
 ORDER BY (embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) + 0
 LIMIT :limit;
 
--- name: vector_exact_ranges(space_id, embedding, firsts, lasts, limit)
+-- name: vector_exact_ranges(space_id, embedding, firsts, lasts, language, limit)
 -- Primary key of chunk_embedding, one range after the other: every vector in them is compared.
 SELECT
     e.chunk_id,
@@ -130,14 +134,42 @@ SELECT
 FROM unnest(:firsts::bigint[], :lasts::bigint[]) AS r (first, last)
 INNER JOIN chunk_embedding AS e ON e.chunk_id >= r.first AND e.chunk_id <= r.last
 WHERE e.space_id = :space_id
+    AND (:language::text IS NULL OR EXISTS (
+        SELECT 1 FROM chunk AS c WHERE c.chunk_id = e.chunk_id AND c.language = :language
+    ))
 ORDER BY (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) + 0
 LIMIT :limit;
+
+-- name: chunks_in_languages(chunk_ids)
+SELECT chunk_id, language FROM chunk WHERE chunk_id = ANY(:chunk_ids);
+
+-- name: mean_cosines_sampled(space_id, embedding, percent)
+-- Whole pages of the table are drawn, the same ones each time.
+SELECT
+    c.language,
+    count(*) AS chunk_count,
+    avg(1 - (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions}))) AS mean
+FROM chunk AS c TABLESAMPLE SYSTEM (:percent) REPEATABLE (1)
+INNER JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id
+WHERE e.space_id = :space_id
+GROUP BY c.language;
+
+-- name: mean_cosines_of(space_id, embedding, chunk_ids)
+-- Primary keys of chunk and chunk_embedding.
+SELECT
+    c.language,
+    count(*) AS chunk_count,
+    avg(1 - (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions}))) AS mean
+FROM chunk AS c
+INNER JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id
+WHERE e.space_id = :space_id AND c.chunk_id = ANY(:chunk_ids)
+GROUP BY c.language;
 
 -- name: estimated_chunks()$
 -- As the planner has it, which tells readers of no row that they may not see.
 SELECT reltuples::bigint FROM pg_class WHERE oid = 'chunk'::regclass;
 
--- name: vector_exact_filtered(space_id, embedding, source_hashes, first_page, last_page, metadata, limit)
+-- name: vector_exact_filtered(space_id, embedding, source_hashes, first_page, last_page, metadata, language, limit)
 -- For a filter whose chunks all lie far from the query: every vector that passes is compared.
 SELECT
     e.chunk_id,
@@ -152,6 +184,7 @@ WHERE e.space_id = :space_id
     AND (:first_page::integer IS NULL OR c.page_end >= :first_page)
     AND (:last_page::integer IS NULL OR c.page_start <= :last_page)
     AND (:metadata::text IS NULL OR c.metadata @@ :metadata::jsonpath)
+    AND (:language::text IS NULL OR c.language = :language)
 ORDER BY (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions})) + 0
 LIMIT :limit;
 

@@ -40,6 +40,7 @@ def vector_leg(
     limit: int,
     scope: Scope = EVERYTHING,
     visible: Visible | None = None,
+    language: str | None = None,
 ) -> list[LegHit]:
     """Return the nearest chunks in scope, best first; raw score = cosine similarity, -1..1.
 
@@ -47,21 +48,23 @@ def vector_leg(
     a scan yields no more. If few chunks pass a filter, all of them are compared; otherwise the
     index is scanned until enough have passed, followed by an exact search if that fails.
     Row-level security is such a filter too: `visible` is what the connection shows, None for all.
+    `language` limits the hits to chunks in it.
     """
     parameters: dict[str, object] = {
         "space_id": space.space_id,
         "embedding": HalfVector(embedding),
         "limit": limit,
+        "language": language,
+        **scope.parameters,
     }
     if scope.chunk_ids is not None:
         parameters["chunk_ids"] = scope.chunk_ids
         return _hits(connection, queries.vector_exact.sql, space, parameters)
     by_index, exactly, enough = queries.vector_candidates.sql, None, limit
-    if not scope.is_everything:
-        parameters |= scope.parameters
+    if not scope.is_everything or language is not None:
         by_index = queries.vector_candidates_filtered.sql
         exactly = queries.vector_exact_filtered.sql
-    elif visible is not None:
+    if scope.is_everything and visible is not None:
         parameters |= {"firsts": visible.firsts, "lasts": visible.lasts}
         exactly, enough = queries.vector_exact_ranges.sql, min(limit, visible.chunk_count)
         if visible.is_few(limit):

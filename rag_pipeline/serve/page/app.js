@@ -8,6 +8,7 @@ const CLAUSES = {
   words: "words",
   fuzzy: "corrected words",
   file_name: "file name",
+  likely_words: "likely words, other language",
   vector: "meaning",
   feedback: "words of the best results",
   language: "your language",
