@@ -30,8 +30,9 @@ def two_languages(database: Database) -> tuple[Database, int]:
     korean = np.array([1, 0.45, 0, 0]) + noise
     english = np.array([0, 0, 1, 0]) + noise
     english[7] = [0.6, 0, 0.8, 0]
-    land_document(database, "ko", [f"펌프 {i}" for i in range(COUNT)], language="ko", vectors=korean)
-    land_document(database, "en", [f"pump {i}" for i in range(COUNT)], vectors=english)
+    ours, others = ([f"{word} {i}" for i in range(COUNT)] for word in ("펌프", "pump"))
+    land_document(database, "ko", ours, language="ko", vectors=korean)
+    land_document(database, "en", others, vectors=english)
     with database.connection() as connection:
         ensure_index(connection, space_of(database))
         row = connection.execute("SELECT chunk_id FROM chunk WHERE content = 'pump 7'").fetchone()
@@ -75,7 +76,7 @@ def test_likely_words_by_hand() -> None:
     words = [LegHit(1, 4.0, title), LegHit(3, 0.4)]
     meaning = [LegHit(3, 0.9), LegHit(4, 0.8), LegHit(1, 0.5)]
     languages = {1: "ko", 3: "en", 4: "en"}
-    # The best has 2.0 beside its bonus; the nearest gets four fifths, the other three quarters of it.
+    # The best has 2.0 beside its bonus: four fifths of it for the nearest, less for the other.
     found = with_likely_words(words, meaning, languages, "ko")
     assert [(hit.chunk_id, hit.raw_score) for hit in found] == [
         (1, 4.0),
