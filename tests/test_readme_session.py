@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_pipeline.answering import Answerer
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import Settings
@@ -115,3 +116,42 @@ def test_sample_questions_find_their_pages(session: Session, project: Settings) 
         hits = found[language]
         assert len(hits) >= (20 if language in ("en", "ko") else 5)
         assert sum(hits) / len(hits) >= least, language
+
+
+ASKED = {
+    "replace the air filter": ("5.5 Replacing the Air Filter Cartridge", "6. Press the button"),
+    "How often must the oil be changed?": ("5.2 Changing the Oil", "Interval: 4000 h"),
+    "how do I change the oil": ("5.2 Changing the Oil", "3. Put the vessel under the drain"),
+    "torque of the oil drain plug": (None, "Oil drain plug · Thread: G½ · Torque: 40 N·m"),
+    "What does error code E-07 mean?": ("6.3 List of Codes", "Airend temperature too high"),
+    "How do I replace the oil filter?": ("5.3 Replacing the Oil Filter", "7. Reset the counter"),
+    "오일필터는 어떻게 교체합니까?": ("5.3 오일필터 교체", "3. 필터 헤드의 밀봉면"),
+    "E-07 코드는 무엇을 뜻합니까?": ("6.3 코드 목록", "에어엔드 온도 과다"),
+}
+"""The heading of the first result, and a part of the answer without a chat model."""
+UNANSWERED = ["What is the capital of France?", "How do I cook rice?", "zzqqxx blorf"]
+
+
+@pytest.fixture(scope="module")
+def answerer(session: Session, project: Settings) -> Iterator[Answerer]:
+    assert session
+    database = Database.open(project)
+    embedder = create_embedder(project.embedding, project.models_path)
+    yield Answerer(database, project, Searcher(database, project, embedder=embedder))
+    database.close()
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_the_first_result_and_the_answer(answerer: Answerer, question: str) -> None:
+    heading, part = ASKED[question]
+    answer = answerer.ask(question)
+    assert answer.status == "answered"
+    assert part in answer.text
+    if heading:
+        assert answer.citations[0].breadcrumb_trail.endswith(heading)
+
+
+@pytest.mark.parametrize("question", UNANSWERED)
+def test_what_the_documents_do_not_say(answerer: Answerer, question: str) -> None:
+    answer = answerer.ask(question)
+    assert (answer.status, answer.citations) == ("not_found", [])
