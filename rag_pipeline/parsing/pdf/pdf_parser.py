@@ -81,7 +81,9 @@ def parse_pdf(
         blocks, _ = add_level_hints(
             blocks, sensible_headings(tagged), settings.outline_min_agreement
         )
-    return ParsedDocument(blocks, page_count, title, language, warnings)
+    return ParsedDocument(
+        blocks, page_count, title, language, warnings, left_out=rows.apart
+    )
 
 
 class _Rows:
@@ -94,6 +96,8 @@ class _Rows:
         self.silent_pages: list[int] = []
         self.pages_with_images = 0
         self.left_out: list[str] = []
+        self.apart: dict[int, str] = {}
+        """Words by page that are in no block."""
         self.unreadable = 0
         self.notes: list[str] = []
 
@@ -103,6 +107,8 @@ class _Rows:
             self.silent_pages.append(content.number)
         self.pages_with_images += bool(content.images)
         self.left_out += content.left_out
+        if apart := content.left_out + content.doubles:
+            self.apart[content.number] = " ".join(apart)
         self.unreadable += content.unreadable_characters
         self.notes += [f"page {content.number}: {note}" for note in content.notes]
         for block in blocks:

@@ -101,6 +101,8 @@ class PageContent:
     images: list[Box] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """Words that a reader does not see."""
+    doubles: list[str] = field(default_factory=list)
+    """Words printed again in nearly the same place."""
     unreadable_characters: int = 0
     """Characters of private areas: the font gives them no meaning."""
     unmapped_characters: int = 0

@@ -19,6 +19,8 @@ UNIT_LETTERS = 2
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµμΩ"
 _DIGITS = "0123456789+-\u2212"
 _RAISED = str.maketrans(f"{_DIGITS}()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾")
+_CLOSING = ".,;:!?%)]}»”’\"'。、，）"
+"""Signs that the mark of a note may follow."""
 _BY_BASELINE, _BY_LEFT_EDGE = attrgetter("baseline", "x0"), attrgetter("x0")
 
 
@@ -156,14 +158,17 @@ def raised_text(before: str, raised: str) -> str:
     """A raised text, so that it changes no number or word that it is an exponent or a note of.
 
     Marks of notes stand apart; powers of short units get raised digits, those of numbers and words
-    a caret; letters after a number belong to it (1st).
+    a caret, after a full stop too ("0.58." with note 3); letters after a number belong to it (1st).
 
     >>> raised_text("10", "-6"), raised_text("25", "1)"), raised_text("Nm", "2)")
     ('^-6', ' ¹⁾', ' ²⁾')
     >>> raised_text("m", "3"), raised_text("valve", "1"), raised_text("1", "st")
     ('³', '^1', 'st')
+    >>> raised_text("0.58.", "3"), raised_text("(", "3")
+    ('^3', '3')
     """
-    if not any(map(str.isdigit, raised)) or not before[-1:].isalnum():
+    last = before[-1:]
+    if not any(map(str.isdigit, raised)) or not (last.isalnum() or last in _CLOSING):
         return raised
     if raised.endswith(")"):
         return f" {raised.translate(_RAISED)}"
