@@ -87,19 +87,18 @@ def _spelled(words: Counter[str], by: Counter[str]) -> Counter[str]:
 
 
 def _new_numbers(text: str, known: KnownPage) -> Counter[str]:
-    """Numbers that the page has and the reading does not, neither by itself nor as the end or the
-    beginning of one: an engine glues the mark of a note to a number, which a block keeps apart.
+    """Numbers that the page has and the reading does not, neither as they stand nor as a part of
+    one: an engine may glue the mark of a note to a number, or spaced digits together.
     """
     there, have = (Counter(_NUMBER.findall(one)) for one in (text, plain_letters(known.text)))
     new = have - there
-    for glued in (there - have).elements():
-        parts = next((pair for pair in _halves(glued) if Counter(pair) <= new), ())
-        new -= Counter(parts)
-    return new
-
-
-def _halves(number: str) -> list[tuple[str, str]]:
-    return [(number[:at], number[at:].lstrip(".,")) for at in range(1, len(number))]
+    for glued in (there - have).elements() if new else ():
+        room = len(glued)
+        for part in [one for one in new.elements() if one in glued]:
+            if len(part) <= room:
+                room -= len(part)
+                new[part] -= 1
+    return +new
 
 
 def _all_of(counters: list[Counter[str]]) -> Counter[str]:

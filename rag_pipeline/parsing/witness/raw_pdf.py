@@ -68,6 +68,7 @@ def _written_texts(page: Any) -> list[str]:
 
 def _by_pdf_oxide(path: Path) -> Reading:
     engine = importlib.import_module("pdf_oxide")
+    engine.disable_logging()
     document = _safely(lambda: engine.PdfDocument(str(path)))
     count = _safely(lambda: document.page_count()) or 0
     return [_safely(lambda at=at: _words_of_page(document, at)) for at in range(count)]
