@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from operator import attrgetter
 
-from rag_pipeline.parsing.pdf.layout.geometry import Line, PageWord, Style
+from rag_pipeline.parsing.pdf.layout.geometry import OVERPRINT, Line, PageWord, Style
 
 SEGMENT_GAP = 0.85
 """Ems; a wider gap may part columns or cells. Justified lines stretch spaces up to about 0.8."""
@@ -144,6 +144,8 @@ def _is_joined(last: PageWord, word: PageWord, gap: float) -> bool:
     if gap > 0.3 * word.style.size:
         return False
     size = max(last.style.size, word.style.size)
+    if gap < -OVERPRINT * size and last.text[-1:].isdigit() and word.text[:1].isdigit():
+        return is_raised(last, word)
     return gap < (0.3 if word.glued else SPACE_GAP) * size
 
 
