@@ -53,7 +53,7 @@ def plain_letters(text: str) -> str:
     'ol fix 5'
     """
     parts = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(sign for sign in parts if not unicodedata.category(sign) in ("Mn", "Cf"))
+    return "".join(sign for sign in parts if unicodedata.category(sign) not in ("Mn", "Cf"))
 
 
 def _missing(text: str, known: KnownPage) -> Counter[str]:

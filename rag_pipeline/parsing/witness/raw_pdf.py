@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,13 @@ def _by_pypdf(path: Path) -> Reading:
     """Pages by pypdf, each with the values of its forms and its typed notes at the end."""
     pypdf = importlib.import_module("pypdf")
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    document = _safely(lambda: pypdf.PdfReader(path))
-    pages = _safely(lambda: list(document.pages)) or []
-    return [_safely(lambda page=page: _page_text(page)) for page in pages]
+    document = _safely(partial(pypdf.PdfReader, path))
+    pages = [] if document is None else _safely(lambda: list(document.pages)) or []
+    return [_safely(partial(_page_text, page)) for page in pages]
 
 
 def _page_text(page: Any) -> str:
-    return "\n".join([page.extract_text(), *(_safely(lambda: _written_texts(page)) or [])])
+    return "\n".join([page.extract_text(), *(_safely(partial(_written_texts, page)) or [])])
 
 
 def _written_texts(page: Any) -> list[str]:
@@ -69,9 +70,9 @@ def _written_texts(page: Any) -> list[str]:
 def _by_pdf_oxide(path: Path) -> Reading:
     engine = importlib.import_module("pdf_oxide")
     engine.disable_logging()
-    document = _safely(lambda: engine.PdfDocument(str(path)))
-    count = _safely(lambda: document.page_count()) or 0
-    return [_safely(lambda at=at: _words_of_page(document, at)) for at in range(count)]
+    document = _safely(partial(engine.PdfDocument, str(path)))
+    count = 0 if document is None else _safely(document.page_count) or 0
+    return [_safely(partial(_words_of_page, document, at)) for at in range(count)]
 
 
 def _words_of_page(document: Any, at: int) -> str:

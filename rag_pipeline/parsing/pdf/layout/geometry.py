@@ -106,6 +106,8 @@ class PageContent:
     images: list[Box] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """Words that a reader does not see."""
+    line_numbers: list[str] = field(default_factory=list)
+    """Numbers of lines, which stand beside the text."""
     doubles: list[str] = field(default_factory=list)
     """Words printed again in nearly the same place."""
     unreadable_characters: int = 0
