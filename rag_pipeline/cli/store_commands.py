@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -48,10 +49,18 @@ def _audit(file: Path, as_json: bool) -> None:
 
     losses = audit_file(file, Settings.load().parsing)
     if as_json:
-        print_json({"words": losses.words, "share_lost": losses.share, "lost": dict(losses.lost)})
+        found = {"words": losses.words, "share_lost": losses.share, "lost": dict(losses.lost)}
+        print_json({**found, "numbers_changed": dict(losses.changed)})
         return
     out.print(f"{losses.words} words, {losses.lost.total()} lost ({losses.share:.2%})")
-    for word, count in losses.lost.most_common():
+    _print_counts(losses.lost)
+    if losses.changed:
+        out.print(f"{losses.changed.total()} numbers that the file does not hold")
+        _print_counts(losses.changed)
+
+
+def _print_counts(counts: Counter[str]) -> None:
+    for word, count in counts.most_common():
         out.print(f"  {safe(word)}" + (f" ×{count}" if count > 1 else ""))
 
 

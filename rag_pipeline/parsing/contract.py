@@ -10,7 +10,7 @@ import pandas as pd
 
 from rag_pipeline.usage import Usage
 
-PARSER_VERSION = "7"
+PARSER_VERSION = "8"
 """Part of the fingerprint of parsed documents: a new value parses all of them again."""
 
 
@@ -27,6 +27,8 @@ class ParsedDocument:
     """What the reader should know: pages without text, unreadable fonts, hidden text."""
     usage: list[Usage] = field(default_factory=list)
     """What a paid service was asked for; nothing for what came from stored replies."""
+    left_out: dict[int, str] = field(default_factory=dict)
+    """Text by page (1-based) that is in no block: what a reader does not see, or sees twice."""
 
 
 class Parser(Protocol):

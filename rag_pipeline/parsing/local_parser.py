@@ -19,6 +19,8 @@ from rag_pipeline.parsing.file_type import FileType, file_type
 from rag_pipeline.parsing.formats.elements import Reading, blocks_of
 from rag_pipeline.parsing.pdf.pdf_parser import parse_pdf
 from rag_pipeline.parsing.witness.losses import Losses, find_losses
+from rag_pipeline.parsing.witness.page_losses import KnownPage, find_page_losses
+from rag_pipeline.parsing.witness.raw_pdf import pdf_readings
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import clean_text, one_line
 
@@ -64,13 +66,12 @@ def parse_file(
 def audit_file(path: Path, settings: ParsingSettings) -> Losses:
     """Return the words of a file that a second reading finds and the blocks do not hold.
 
-    Raises what `parse_file` raises, and `UnsupportedFileError` for PDF, which has no second reading
-    here.
+    Raises what `parse_file` raises, and `MissingLibraryError` where no second engine reads PDFs.
     """
     path = Path(path)
     found = _checked_type(path, settings, path.name)
     if found.format == "pdf":
-        raise UnsupportedFileError("a PDF has no second reading", document=path.name)
+        return pdf_losses(path, parse_pdf(path, settings))
     reading = _reading(path, found, settings, path.name)
     return losses_of(path, found.format, reading, _parsed(reading, path.name))
 
@@ -79,6 +80,25 @@ def losses_of(path: Path, kind: str, reading: Reading, parsed: ParsedDocument) -
     """Compare a second reading of the file with blocks, title, furniture and warnings."""
     known = [*parsed.blocks["text"], parsed.title or "", *reading.furniture, *parsed.warnings]
     return find_losses(path, kind, known)
+
+
+def pdf_losses(path: Path, parsed: ParsedDocument) -> Losses:
+    """Compare readings of a PDF by other engines with its blocks, page by page.
+
+    Pages that were read from their picture are left out. Raises `MissingLibraryError`.
+    """
+    texts: dict[int, list[str]] = {page: [] for page in range(1, parsed.page_count + 1)}
+    blocks = parsed.blocks
+    for page, text in zip(blocks["page_number"], blocks["text"], strict=True):
+        texts[page].append(text)
+    for page in blocks["page_number"][blocks["confidence"] < 1].unique():
+        del texts[page]
+    said = "\n".join(parsed.warnings)
+    known = {
+        page: KnownPage("\n".join([*found, parsed.left_out.get(page, "")]), said)
+        for page, found in texts.items()
+    }
+    return find_page_losses(pdf_readings(path, path.name), known)
 
 
 def _checked_type(path: Path, settings: ParsingSettings, name: str) -> FileType:

@@ -91,4 +91,9 @@ def test_doctor_audits_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     document.save(str(tmp_path / "a.docx"))
     result = CliRunner().invoke(app, ["doctor", "--audit", str(tmp_path / "a.docx"), "--json"])
     assert result.exit_code == 0
-    assert json.loads(result.stdout) == {"words": 3, "share_lost": 0.0, "lost": {}}
+    assert json.loads(result.stdout) == {
+        "words": 3,
+        "share_lost": 0.0,
+        "lost": {},
+        "numbers_changed": {},
+    }

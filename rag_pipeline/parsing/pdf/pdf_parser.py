@@ -81,7 +81,7 @@ def parse_pdf(
         blocks, _ = add_level_hints(
             blocks, sensible_headings(tagged), settings.outline_min_agreement
         )
-    return ParsedDocument(blocks, page_count, title, language, warnings)
+    return ParsedDocument(blocks, page_count, title, language, warnings, left_out=rows.apart)
 
 
 class _Rows:
@@ -94,6 +94,9 @@ class _Rows:
         self.silent_pages: list[int] = []
         self.pages_with_images = 0
         self.left_out: list[str] = []
+        self.apart: dict[int, str] = {}
+        """Words by page that are in no block."""
+        self.line_numbers = 0
         self.unreadable = 0
         self.notes: list[str] = []
 
@@ -103,6 +106,9 @@ class _Rows:
             self.silent_pages.append(content.number)
         self.pages_with_images += bool(content.images)
         self.left_out += content.left_out
+        self.line_numbers += len(content.line_numbers)
+        if apart := content.left_out + content.doubles + content.line_numbers:
+            self.apart[content.number] = " ".join(apart)
         self.unreadable += content.unreadable_characters
         self.notes += [f"page {content.number}: {note}" for note in content.notes]
         for block in blocks:
@@ -158,6 +164,8 @@ class _Rows:
         if self.left_out:
             hidden = sum(map(len, self.left_out))
             found.append(f"{hidden} characters of hidden text were left out")
+        if self.line_numbers:
+            found.append(f"{self.line_numbers} line numbers beside the text were left out")
         if self.unreadable:
             found.append(f"{self.unreadable} characters have no Unicode value in their font")
         return found + self.notes

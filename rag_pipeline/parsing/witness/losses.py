@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rag_pipeline.parsing.formats.containers import LIBRARY_ERRORS
@@ -28,6 +28,8 @@ class Losses:
 
     words: int
     lost: Counter[str]
+    changed: Counter[str] = field(default_factory=Counter)
+    """Numbers of blocks that the second reading does not find; looked for in PDFs."""
 
     @property
     def share(self) -> float:

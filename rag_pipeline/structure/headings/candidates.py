@@ -142,7 +142,7 @@ def _bold_reason(
     if at_edge and document.page_count <= settings.edge_band_pages:
         return None  # a running head cannot be told by repetition
     following = next_item(document, at)
-    if following is not None and _same_row(item, following):
+    if following is not None and _same_row(item, following) and not _heads_side(item, at, document):
         return None
     if numbered:
         return "bold and numbered"
@@ -183,6 +183,14 @@ def _same_row(a: Item, b: Item) -> bool:
     beside = a.x1 <= b.x0 or b.x1 <= a.x0
     overlap = min(a.y1, b.y1) - max(a.y0, b.y0)
     return a.page == b.page and beside and overlap > 0.5 * (a.y1 - a.y0)
+
+
+def _heads_side(item: Item, at: int, document: Document) -> bool:
+    """Do several blocks stand on its right: is it a heading beside its text, not a label?"""
+    beside = document.items[at + 1 : at + 3]
+    return len(beside) == 2 and all(
+        one.page == item.page and one.x0 >= item.x1 and one.y0 >= item.y0 - 0.01 for one in beside
+    )
 
 
 def _is_term(item: Item, following: Item, edges: set[int]) -> bool:

@@ -9,11 +9,12 @@ from the cells of a table.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from operator import itemgetter
 
 from rag_pipeline.parsing.pdf.layout.geometry import Line
+from rag_pipeline.parsing.pdf.layout.side_heads import side_head_parts
 from rag_pipeline.parsing.pdf.tables.cells import is_value
 
 MIN_ROWS = 2
@@ -38,6 +39,8 @@ class _Gutter:
     top: float
     bottom: float
     score: float
+    parts: list[list[Line]] = field(default_factory=list)
+    """Headings on its left and the text beside each, in turn, where it parts these."""
 
 
 def reading_order(segments: list[Line], depth: int = 0) -> list[list[Line]]:
@@ -50,7 +53,7 @@ def reading_order(segments: list[Line], depth: int = 0) -> list[list[Line]]:
     above, left, right, below = [], [], [], []
     for segment in segments:
         middle = _middle(segment)
-        if middle < gutter.top:
+        if middle < gutter.top or (gutter.parts and middle == gutter.top):
             above.append(segment)
         elif middle >= gutter.bottom:  # the segment that crosses there is the first one below
             below.append(segment)
@@ -58,16 +61,17 @@ def reading_order(segments: list[Line], depth: int = 0) -> list[list[Line]]:
             left.append(segment)
         else:
             right.append(segment)
-    parts = (above, left, right, below)
+    parts = (above, *(gutter.parts or (left, right)), below)
     return [column for part in parts for column in reading_order(part, depth + 1)]
 
 
 def _best_gutter(segments: list[Line]) -> _Gutter | None:
     ordered = sorted([(_middle(segment), segment) for segment in segments], key=itemgetter(0))
     region = max(s.x1 for s in segments) - min(s.x0 for s in segments)
+    size = sorted(s.style.size for s in segments)[len(segments) // 2]
     best: _Gutter | None = None
     for x in _left_edges(segments):
-        for gutter in _gutters_at(x, ordered, region):
+        for gutter in _gutters_at(x, ordered, region, size):
             if best is None or gutter.score > best.score:
                 best = gutter
     return best
@@ -92,10 +96,13 @@ def _left_edges(segments: list[Line]) -> list[float]:
     return found[1:] if found and found[0] <= edges[0] + EDGE_SLACK else found
 
 
-def _gutters_at(x: float, ordered: list[tuple[float, Line]], region: float) -> list[_Gutter]:
+def _gutters_at(
+    x: float, ordered: list[tuple[float, Line]], region: float, size: float
+) -> list[_Gutter]:
     """Bands in which no segment crosses `x` and both sides look like columns.
 
-    `ordered`: the segments from top to bottom, with their middles; `region`: their width.
+    `ordered`: the segments from top to bottom, with their middles; `region`: their width; `size`:
+    that of most.
     """
     borders = [float("-inf")]
     rest: list[Line] = []
@@ -103,7 +110,8 @@ def _gutters_at(x: float, ordered: list[tuple[float, Line]], region: float) -> l
     left_of = x - EDGE_SLACK
     for middle, segment in ordered:
         # A line that ends within the gutter belongs to the text across it, not to a column.
-        if segment.x0 < left_of and segment.x1 > min(x - MIN_GUTTER * segment.style.size, x - 1):
+        gutter_width = max(MIN_GUTTER * max(size, segment.style.size), 1.0)
+        if segment.x0 < left_of and segment.x1 > x - gutter_width:
             borders.append(middle)
         else:
             rest.append(segment)
@@ -130,6 +138,8 @@ def _gutter_in(x: float, band: list[Line], region: float) -> _Gutter | None:
     right_edge = sorted(s.x1 for s in left)[-1]
     if x - right_edge < MIN_GUTTER * size:
         return None
+    if parts := side_head_parts(left, right):
+        return _Gutter(x, 0.0, 0.0, (band[-1].y1 - band[0].y0) * len(left), parts)
     for side in (left, right):
         if max(s.x1 for s in side) - min(s.x0 for s in side) < MIN_SHARE * region:
             return None

@@ -14,11 +14,11 @@ MAX_LOOKED_AT = 50
 """Equal words that one is compared with: the double of a word is drawn soon after it."""
 
 
-def without_doubles(words: list[PageWord]) -> list[PageWord]:
-    """Keep of equal words in nearly one place the last, which lies on top."""
+def without_doubles(words: list[PageWord]) -> tuple[list[PageWord], list[str]]:
+    """Keep of equal words in nearly one place the last, which lies on top; the others apart."""
     counts = Counter([word.text for word in words])
     if len(counts) == len(words):
-        return words
+        return words, []
     places: dict[tuple[str, float], list[PageWord]] = {}
     dropped: set[int] = set()
     for word in words:
@@ -29,7 +29,10 @@ def without_doubles(words: list[PageWord]) -> list[PageWord]:
             if _is_double(other, word):
                 dropped.add(id(other))
         before.append(word)
-    return [word for word in words if id(word) not in dropped] if dropped else words
+    if not dropped:
+        return words, []
+    kept = [word for word in words if id(word) not in dropped]
+    return kept, [word.text for word in words if id(word) in dropped]
 
 
 def _is_double(a: PageWord, b: PageWord) -> bool:

@@ -14,6 +14,11 @@ Box = tuple[float, float, float, float]
 """x0, y0, x1, y1."""
 
 
+OVERPRINT = 0.2
+"""Ems by which a number begins before the end of the one before it where the two are no one
+number: values that are too long for their cells run into the next."""
+
+
 class Style(NamedTuple):
     """How a run of text looks."""
 
@@ -101,6 +106,10 @@ class PageContent:
     images: list[Box] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """Words that a reader does not see."""
+    line_numbers: list[str] = field(default_factory=list)
+    """Numbers of lines, which stand beside the text."""
+    doubles: list[str] = field(default_factory=list)
+    """Words printed again in nearly the same place."""
     unreadable_characters: int = 0
     """Characters of private areas: the font gives them no meaning."""
     unmapped_characters: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from operator import attrgetter
 
-from rag_pipeline.parsing.pdf.layout.geometry import Line, PageWord, Style
+from rag_pipeline.parsing.pdf.layout.geometry import OVERPRINT, Line, PageWord, Style
 
 SEGMENT_GAP = 0.85
 """Ems; a wider gap may part columns or cells. Justified lines stretch spaces up to about 0.8."""
@@ -19,6 +19,8 @@ UNIT_LETTERS = 2
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµμΩ"
 _DIGITS = "0123456789+-\u2212"
 _RAISED = str.maketrans(f"{_DIGITS}()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾")
+_CLOSING = ".,;:!?%)]}»”’\"'。、，）"
+"""Signs that the mark of a note may follow."""
 _BY_BASELINE, _BY_LEFT_EDGE = attrgetter("baseline", "x0"), attrgetter("x0")
 
 
@@ -142,6 +144,8 @@ def _is_joined(last: PageWord, word: PageWord, gap: float) -> bool:
     if gap > 0.3 * word.style.size:
         return False
     size = max(last.style.size, word.style.size)
+    if gap < -OVERPRINT * size and last.text[-1:].isdigit() and word.text[:1].isdigit():
+        return is_raised(last, word)
     return gap < (0.3 if word.glued else SPACE_GAP) * size
 
 
@@ -156,14 +160,17 @@ def raised_text(before: str, raised: str) -> str:
     """A raised text, so that it changes no number or word that it is an exponent or a note of.
 
     Marks of notes stand apart; powers of short units get raised digits, those of numbers and words
-    a caret; letters after a number belong to it (1st).
+    a caret, after a full stop too ("0.58." with note 3); letters after a number belong to it (1st).
 
     >>> raised_text("10", "-6"), raised_text("25", "1)"), raised_text("Nm", "2)")
     ('^-6', ' ¹⁾', ' ²⁾')
     >>> raised_text("m", "3"), raised_text("valve", "1"), raised_text("1", "st")
     ('³', '^1', 'st')
+    >>> raised_text("0.58.", "3"), raised_text("(", "3")
+    ('^3', '3')
     """
-    if not any(map(str.isdigit, raised)) or not before[-1:].isalnum():
+    last = before[-1:]
+    if not any(map(str.isdigit, raised)) or not (last.isalnum() or last in _CLOSING):
         return raised
     if raised.endswith(")"):
         return f" {raised.translate(_RAISED)}"

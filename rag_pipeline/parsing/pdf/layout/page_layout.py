@@ -14,6 +14,7 @@ from rag_pipeline.parsing.pdf.layout.geometry import (
     Style,
     bounding_box,
 )
+from rag_pipeline.parsing.pdf.layout.line_numbers import part_line_numbers
 from rag_pipeline.parsing.pdf.layout.lines import column_lines, main_style, segments_of
 from rag_pipeline.parsing.pdf.layout.paragraphs import PageBlock, blocks_of
 from rag_pipeline.parsing.pdf.tables.aligned import Drawn, aligned_tables
@@ -28,7 +29,11 @@ _NO_STYLE = Style(0.0, False, False, False, 0, "")
 
 
 def page_blocks(content: PageContent) -> list[PageBlock]:
-    """Lay out one page: text in reading order, figures where they stand, turned text last."""
+    """Lay out one page: text in reading order, figures where they stand, turned text last.
+
+    Takes the numbers of lines out of its words.
+    """
+    content.words, content.line_numbers = part_line_numbers(content.words)
     tables = drawn_tables(content)
     columns = _columns(content, tables)
     if aligned := _aligned_tables(content, columns):

@@ -190,10 +190,24 @@ def _bold_lead(lines: list[Line]) -> str:
 
 
 def _code_lines(lines: list[Line]) -> list[str]:
-    """Lines of code with their indentation and blank lines."""
+    """Lines of code with their indentation, also that after the numbers of lines."""
     left = min(line.x0 for line in lines)
     widths = sorted(
         (word.x1 - word.x0) / len(word.text) for line in lines for word in line.words if word.text
     )
-    width = widths[len(widths) // 2] if widths else 1.0
-    return [" " * round((line.x0 - left) / max(width, 1.0)) + line.text for line in lines]
+    width = max(widths[len(widths) // 2] if widths else 1.0, 1.0)
+    return [_code_line(line, left, width) for line in lines]
+
+
+def _code_line(line: Line, left: float, width: float) -> str:
+    """A line of code, with a space for each character's width of a gap."""
+    text, end = " " * round((line.x0 - left) / width), line.x0
+    following = line.text
+    for word in line.words:
+        at = following.find(word.text)
+        if at < 0:  # put together from others
+            return text + following
+        if at:
+            text += following[:at].ljust(round((word.x0 - end) / width))
+        text, following, end = text + word.text, following[at + len(word.text) :], word.x1
+    return text + following

@@ -32,7 +32,12 @@ from rag_pipeline.parsing.pdf.native.bookmarks import Entry
 from rag_pipeline.parsing.pdf.native.graphics import Graphics, GraphicsReader
 from rag_pipeline.parsing.pdf.native.page_words import RawWords, TextReader
 from rag_pipeline.parsing.pdf.native.tags import tagged_headings
-from rag_pipeline.parsing.pdf.native.visibility import covered_share, unseen_words
+from rag_pipeline.parsing.pdf.native.visibility import (
+    covered_share,
+    hidden,
+    objects_beneath,
+    unseen_words,
+)
 from rag_pipeline.text import clean_text
 
 _UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff\x01-\x08\x0e-\x1f\x7f-\x9f]")
@@ -107,20 +112,27 @@ def _read(
         unseen: set[int] = set()
         if words.texts:
             unseen = unseen_words(page, text_page, words, graphics, layers_off=layers_off)
+            if _is_scan(words, graphics, _page_box(page), unseen):
+                unseen = set()
         if tagged is not None:
             tagged.extend(tagged_headings(page, text_page, index + 1))
+        beneath = objects_beneath(text_page, words, unseen)
     finally:
         c.FPDFText_ClosePage(text_page)
-    return _page_content(page, index, words, graphics, unseen)
+    if not beneath:
+        return _page_content(page, index, words, graphics, unseen)
+    # PDFium drops characters that stand where it has met the same before, seen or not.
+    with hidden(beneath):
+        content = _read(page, index, None, text_reader, graphics_reader, layers_off=layers_off)
+    content.left_out += [words.texts[at] for at in sorted(unseen)]
+    return content
 
 
 def _page_content(
     page: Any, index: int, raw: RawWords, graphics: Graphics, unseen: set[int]
 ) -> PageContent:
     """Turn all into layout space, and leave hidden text out."""
-    rect = c.FS_RECTF()
-    c.FPDF_GetPageBoundingBox(page, ctypes.byref(rect))
-    box = (rect.left, rect.bottom, rect.right, rect.top)
+    box = _page_box(page)
     turns = _main_direction(raw) if any(run.turns for run in raw.distinct_runs) else 0
     width, height = box[2] - box[0], box[3] - box[1]
     if turns % 2:
@@ -133,10 +145,8 @@ def _page_content(
     if turns == 0 and not unseen and _is_plain(raw, box):
         content.words = words
     else:
-        if _is_scan(raw, graphics, box, unseen):
-            unseen = set()
         _part_words(content, words, raw, unseen, box, turns)
-    content.words = without_doubles(content.words)
+    content.words, content.doubles = without_doubles(content.words)
     _clean_texts(content)
     content.unreadable_characters += _unread_characters(raw, graphics)
     if any(run.unmapped for run in raw.distinct_runs):
@@ -144,6 +154,12 @@ def _page_content(
             len(text) for text, run in zip(raw.texts, raw.runs, strict=True) if run.unmapped
         )
     return content
+
+
+def _page_box(page: Any) -> Box:
+    rect = c.FS_RECTF()
+    c.FPDF_GetPageBoundingBox(page, ctypes.byref(rect))
+    return rect.left, rect.bottom, rect.right, rect.top
 
 
 def _unread_characters(raw: RawWords, graphics: Graphics) -> int:

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pypdfium2.raw as c
 
-from rag_pipeline.parsing.pdf.layout.geometry import Style
+from rag_pipeline.parsing.pdf.layout.geometry import OVERPRINT, Style
 from rag_pipeline.parsing.pdf.native import pdfium_calls as calls
 from rag_pipeline.parsing.pdf.native.pdfium_calls import Address, Pointer, Slots
 from rag_pipeline.parsing.pdf.native.text_runs import PageRuns, Run, RunReader
@@ -150,7 +150,8 @@ class TextReader:
         indices = range(start, last + 1)
         addresses = list(map(calls.text_object_at, repeat(page.pointer), indices))
         page.seen.update(addresses)
-        if len(addresses) >= SAMPLE_FROM and addresses[0] and addresses[-1]:
+        by_character = len(set(addresses)) == len(addresses)
+        if len(addresses) >= SAMPLE_FROM and by_character and addresses[0] and addresses[-1]:
             # Some producers draw every character by itself: three of a word tell its style.
             middle = len(addresses) // 2
             sample = [
@@ -168,11 +169,22 @@ class TextReader:
                 continue
             previous = address
             run = runs.get(address) or self.run_reader.run(page, address, index)
-            if pieces and _same_line(pieces[-1][0], run):
+            if (
+                pieces
+                and _same_line(pieces[-1][0], run)
+                and not self._is_overprint(page, index, run.style.size)
+            ):
                 pieces[-1] = (*pieces[-1][:2], index)
             else:
                 pieces.append((run, index, index))
         return pieces
+
+    def _is_overprint(self, page: PageRuns, index: int, size: float) -> bool:
+        """Does a digit begin well before the one before it ends? Letters are kerned, digits not."""
+        if not (page.text[index - 1].isdigit() and page.text[index].isdigit()):
+            return False
+        before, this = self._character_boxes(page, [index - 1, index])
+        return bool(this[0] < before[2] - OVERPRINT * size)
 
     def _boxes(
         self, page: PageRuns, words: RawWords, by_corners: list[int]

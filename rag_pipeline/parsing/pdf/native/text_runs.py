@@ -60,6 +60,7 @@ class PageRuns:
 
     def __init__(self, text_page: Any, text: str) -> None:
         self.pointer = calls.pointer_to(text_page)
+        self.text = text
         self.asian = not text.isascii() and bool(_ASIAN.search(text))
         """The page has Chinese, Japanese or Korean text."""
         self.runs: dict[Address, Run] = {}

@@ -74,6 +74,17 @@ def unseen_words(
     return unseen
 
 
+def objects_beneath(text_page: Any, words: RawWords, unseen: set[int]) -> set[Address]:
+    """Text objects that draw nothing but words that are unseen, although they are painted."""
+    painted = {at for at in unseen if not words.runs[at].invisible}
+    if not painted:
+        return set()
+    objects = _Objects(text_page, words)
+    seen = (at for at in range(len(words.texts)) if at not in painted)
+    beneath = set(chain.from_iterable(map(objects.of_word, painted)))
+    return beneath.difference(chain.from_iterable(map(objects.of_word, seen)))
+
+
 def _doubtful(words: RawWords, graphics: Graphics) -> _Mask:
     """Words that are nearly white, painted over, or of the colour of the field that they are on."""
     colors = np.array([run.style.color for run in words.runs], dtype=np.int64)

@@ -103,6 +103,12 @@ def _with_neighbours(
             if row.is_parted
             and all(shared_gaps([one], row.gaps, SHARED * row.size) for one in gutters)
         ]
+        # A row whose first words stand a little higher is one of ours, read as a whole.
+        for edge in (0, -1):
+            own = set(map(id, rows[edge].words))
+            rows[edge] = next((one for one in found if own <= set(map(id, one.words))), rows[edge])
+        own = {id(word) for row in rows for word in row.words}
+        found = [row for row in found if own.isdisjoint(map(id, row.words))]
         above = [row for row in found if row.baseline < top.baseline - 1][-1:]
         below = [row for row in found if row.baseline > bottom.baseline + 1][:1]
         if not (above or below):
