@@ -10,6 +10,7 @@ from typing import Any
 
 from rag_pipeline.relational.questions.forms.form_compiler import rebased
 from rag_pipeline.relational.questions.forms.logical_form import (
+    AnyOf,
     Arithmetic,
     ColumnAt,
     Compare,
@@ -22,6 +23,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     Measure,
     Missing,
     OneOf,
+    Overall,
     Path,
 )
 from rag_pipeline.relational.schema.table_schema import Schema
@@ -60,13 +62,18 @@ class Evaluator:
             if key is not None:
                 groups.setdefault(key, []).append(row)
         if form.with_empty:
-            assert form.group.table is not None
-            mine = [rebased(one, form.group.path) for one in form.filters]
+            column = form.group.column
+            path, owner = (
+                (form.group.path, form.group.table)
+                if column is None
+                else (column.path, column.table)
+            )
+            assert owner is not None
+            mine = [rebased(one, path) for one in form.filters]
             own = tuple(one for one in mine if one is not None)
-            for row in self._tables[form.group.table]:
-                key = self._row_key(form.group.table, row)
+            for row in self._tables[owner]:
                 if self._all(own, row):
-                    groups.setdefault(key, [])
+                    groups.setdefault(self._owner_key(form, row), [])
         found = []
         for key, members in groups.items():
             number = self._number(form, form.measure, members)
@@ -102,6 +109,8 @@ class Evaluator:
             at = self._follow(group.path, row)
             return None if at is None else self._row_key(group.table, at)
         assert group.column is not None
+        if form.with_empty and self._follow(group.column.path, row) is None:
+            return None
         value = self._value(group.column, row)
         if group.period is None:
             return (value,)
@@ -111,6 +120,13 @@ class Evaluator:
             return (value.year,)
         part = value.month if group.period == "month" else (value.month + 2) // 3
         return (value.year, part)
+
+    def _owner_key(self, form: Form, row: Row) -> tuple[Any, ...]:
+        assert form.group is not None
+        if form.group.table is not None:
+            return self._row_key(form.group.table, row)
+        assert form.group.column is not None
+        return (row[form.group.column.name],)
 
     def _row_key(self, table: str, row: Row) -> tuple[Any, ...]:
         info = self._schema.tables[table]
@@ -178,6 +194,14 @@ class Evaluator:
         if isinstance(one, FullName):
             parts = [self._value(part, row) for part in one.parts]
             return None if None in parts else " ".join(parts)
+        if isinstance(one, Overall):
+            rows = [r for r in self._tables[one.base] if self._all(one.filters, r)]
+            values = [v for v in (self._value(one.column, r) for r in rows) if v is not None]
+            if not values:
+                return None
+            if one.kind == "average":
+                return Decimal(_sum(values)) / len(values)
+            return (min if one.kind == "minimum" else max)(values)
         return one
 
     def _all(self, filters: Iterable[Filter], row: Row) -> bool:
@@ -202,6 +226,8 @@ class Evaluator:
                 return one.negated and one.or_missing
             inside = (one.start is None or day >= one.start) and (one.end is None or day < one.end)
             return inside != one.negated
+        if isinstance(one, AnyOf):
+            return any(self._holds(part, row) for part in one.filters)
         return self._exists(one, row)
 
     def _exists(self, one: Exists, row: Row) -> bool:

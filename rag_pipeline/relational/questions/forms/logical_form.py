@@ -57,8 +57,19 @@ class FullName:
     parts: tuple[ColumnAt, ...]
 
 
+@dataclass(frozen=True)
+class Overall:
+    """One number for all rows of a table that fulfil the filters, to compare each row with."""
+
+    kind: Literal["average", "minimum", "maximum"]
+    base: str
+    column: ColumnAt
+    """Seen from `base`."""
+    filters: tuple[Filter, ...] = ()
+
+
 Literal_ = str | int | bool | Decimal | datetime.date
-Expression = ColumnAt | Arithmetic | DaysBetween | FullName | Decimal
+Expression = ColumnAt | Arithmetic | DaysBetween | FullName | Overall | Decimal
 
 
 @dataclass(frozen=True)
@@ -114,7 +125,14 @@ class Exists:
     count: tuple[Comparison, int] | None = None
 
 
-Filter = Compare | OneOf | Missing | During | Exists
+@dataclass(frozen=True)
+class AnyOf:
+    """At least one of the filters holds."""
+
+    filters: tuple[Filter, ...]
+
+
+Filter = Compare | OneOf | Missing | During | Exists | AnyOf
 
 
 @dataclass(frozen=True)
@@ -154,7 +172,8 @@ class Form:
     filters: tuple[Filter, ...] = ()
     group: GroupBy | None = None
     with_empty: bool = False
-    """Rows of the group's table that no base row names count as 0."""
+    """Groups that no base row belongs to count as 0: rows of the group's table, or values of a
+    column that is reached along a path. Base rows without such an owner are left out."""
     descending: bool | None = None
     """Order of the number; None = by the groups' names. Of a list: order of its expression."""
     limit: int | None = None
