@@ -103,7 +103,8 @@ class Cutter:
         for form, concept in (own or {}).items():
             self._entries[form] = ("noun", concept)
         for form, concepts in lexicon.forms.items():
-            meant = [concept for concept in concepts if concept in present] or concepts[:1]
+            meant = [concept for concept in concepts if concept in present]
+            meant = meant or [one for one in concepts if one in (named or ())] or concepts[:1]
             if len(meant) == 1:
                 self._entries.setdefault(form, ("noun", meant[0]))
         for kind, value, form in _operators():
