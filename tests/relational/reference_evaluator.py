@@ -62,18 +62,13 @@ class Evaluator:
             if key is not None:
                 groups.setdefault(key, []).append(row)
         if form.with_empty:
-            column = form.group.column
-            path, owner = (
-                (form.group.path, form.group.table)
-                if column is None
-                else (column.path, column.table)
-            )
-            assert owner is not None
-            mine = [rebased(one, path) for one in form.filters]
+            assert form.group.table is not None
+            mine = [rebased(one, form.group.path) for one in form.filters]
             own = tuple(one for one in mine if one is not None)
-            for row in self._tables[owner]:
+            for row in self._tables[form.group.table]:
+                key = self._row_key(form.group.table, row)
                 if self._all(own, row):
-                    groups.setdefault(self._owner_key(form, row), [])
+                    groups.setdefault(key, [])
         found = []
         for key, members in groups.items():
             number = self._number(form, form.measure, members)
@@ -109,7 +104,7 @@ class Evaluator:
             at = self._follow(group.path, row)
             return None if at is None else self._row_key(group.table, at)
         assert group.column is not None
-        if form.with_empty and self._follow(group.column.path, row) is None:
+        if self._follow(group.column.path, row) is None:
             return None
         value = self._value(group.column, row)
         if group.period is None:
@@ -120,13 +115,6 @@ class Evaluator:
             return (value.year,)
         part = value.month if group.period == "month" else (value.month + 2) // 3
         return (value.year, part)
-
-    def _owner_key(self, form: Form, row: Row) -> tuple[Any, ...]:
-        assert form.group is not None
-        if form.group.table is not None:
-            return self._row_key(form.group.table, row)
-        assert form.group.column is not None
-        return (row[form.group.column.name],)
 
     def _row_key(self, table: str, row: Row) -> tuple[Any, ...]:
         info = self._schema.tables[table]

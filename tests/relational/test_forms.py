@@ -239,9 +239,7 @@ class Maker:
             path, table = self.path(schema, base)
             return GroupBy(path, table), kind in ("count", "sum") and r.random() < 0.5
         if choice == 1:
-            column = self.column(schema, base, "color")
-            with_empty = bool(column.path) and kind in ("count", "sum") and r.random() < 0.5
-            return GroupBy(column=column), with_empty
+            return GroupBy(column=self.column(schema, base, "color")), False
         if choice == 2:
             period: Any = r.choice(["year", "quarter", "month"])
             return GroupBy(column=self.column(schema, base, "made_date"), period=period), False

@@ -62,8 +62,8 @@ class _Statement:
         keys, names = self._keys(form.group)
         if form.group.table is not None:
             where += [key.is_not(None) for key in keys[:1]]
-        if form.with_empty and form.group.column is not None:
-            return self._with_empty_values(form.group.column, where, limit)
+        elif form.group.column is not None and (path := form.group.column.path):
+            where.append(scope.table(path).c[path[-1].target_columns[0]].is_not(None))
         if form.with_empty:
             return self._with_empty(form.group, keys, where, limit)
         grouped = select(*names, number.label("result")).select_from(scope.source())
@@ -132,25 +132,6 @@ class _Statement:
         statement = select(*names, number.label("result"))
         statement = statement.select_from(outer.source().outerjoin(numbers, same)).where(*mine)
         return self._ordered(statement, number, names, limit, is_grouped=False)
-
-    def _with_empty_values(
-        self, column: ColumnAt, where: list[ColumnElement[bool]], limit: int
-    ) -> Select[Any]:
-        """Count per value of another table's column, values without any rows included."""
-        form, scope = self._form, self._scope
-        key = scope.expression(column, exact=False)
-        owned = scope.table(column.path).c[column.path[-1].target_columns[0]].is_not(None)
-        counted = select(key.label("k"), self._number(form.measure).label("n"))
-        numbers = counted.select_from(scope.source()).where(owned, *where).group_by(key).subquery()
-        outer = ExpressionScope(column.table, self._schema, self._dialect)
-        name = outer.table(()).c[column.name]
-        same = or_(name == numbers.c.k, and_(name.is_(None), numbers.c.k.is_(None)))
-        moved = [rebased(condition, column.path) for condition in form.filters]
-        mine = [outer.filter(one) for one in moved if one is not None]
-        number = func.coalesce(func.max(numbers.c.n), 0)
-        statement = select(name, number.label("result"))
-        statement = statement.select_from(outer.source().outerjoin(numbers, same)).where(*mine)
-        return self._ordered(statement.group_by(name), number, [name], limit, is_grouped=True)
 
     def _keys(self, group: GroupBy) -> tuple[list[ColumnElement[Any]], list[ColumnElement[Any]]]:
         """Return what is grouped by, and what is shown of a group."""

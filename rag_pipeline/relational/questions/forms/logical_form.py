@@ -155,7 +155,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class GroupBy:
-    """One number for each row of a table, each value of a column, or each period of a date."""
+    """One number for each row of a table, each value of a column, or each period of a date.
+
+    Base rows that lead to no row at the end of the path are left out.
+    """
 
     path: Path = ()
     table: str | None = None
@@ -172,8 +175,7 @@ class Form:
     filters: tuple[Filter, ...] = ()
     group: GroupBy | None = None
     with_empty: bool = False
-    """Groups that no base row belongs to count as 0: rows of the group's table, or values of a
-    column that is reached along a path. Base rows without such an owner are left out."""
+    """Rows of the group's table that no base row names count as 0."""
     descending: bool | None = None
     """Order of the number; None = by the groups' names. Of a list: order of its expression."""
     limit: int | None = None

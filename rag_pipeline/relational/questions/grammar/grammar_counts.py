@@ -113,7 +113,8 @@ class Counting(Grouping):
             and grouping.table != table
             and measure.kind == "count"
         )
-        filters = self.conditions.filters(filters_base, grouping.path if grouping else ())
+        path = grouping.path if grouping else ()
+        filters = self.conditions.filters(filters_base, path)
         return Form(
             filters_base,
             measure,

@@ -95,6 +95,8 @@ class NumberConditions(ConditionState):
         vocabulary = self.vocabulary
         if thing is None and unit is not None and unit.name in units_of_measure():
             places = vocabulary.measured_in(unit.name)
+            named = {self._base, *(vocabulary.table_of(t) for t in self.tokens)}
+            places = [p for p in places if p[0] in named]
             return self._compare(places, sign, token, unit, None)
         if thing is None and unit is not None and unit.name == "money":
             places = [p for p in vocabulary.by_last_word(_MONEY) if p[0] == self._base]

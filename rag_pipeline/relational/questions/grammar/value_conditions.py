@@ -47,6 +47,7 @@ class ValueConditions(ConditionState):
 
     def _take_value(self, group: list[Token]) -> None:
         first, last = group[0], group[-1]
+        self._check_flag(first)
         columns = [f for f in first.values if all(_has(t, f) for t in group)]
         columns = self._restricted(first, last, columns)
         options: list[tuple[float, Way, FoundValue]] = []
@@ -54,7 +55,7 @@ class ValueConditions(ConditionState):
         for anchor, bonus in self._value_anchors(first, last):
             at = anchor[-1].target if anchor else self._base
             for found in columns:
-                for way in self._value_ways(at, found.column.table, bool(anchor)):
+                for way in self._value_ways(at, found.column.table, bool(anchor), first):
                     # Whose they are goes before what they have.
                     cost = max(0, len(way) - bonus) + (0.5 if forward(way) is None else 0)
                     if not way and not bonus and not is_beside and self._is_name(found):
@@ -103,6 +104,14 @@ class ValueConditions(ConditionState):
             return
         self._add(way, make, target)
 
+    def _check_flag(self, value: Token) -> None:
+        """Refuse `nurses work at night`, where night is a kind of shift, and some are `nightWorker`."""
+        for place, words in self.vocabulary.namer.words.items():
+            if value.noun in words and place[0] == self._base and self.vocabulary.is_flag(place):
+                raise NotComputableError(
+                    f"“{value.text}” may be a value, or mean {'.'.join(place)}"
+                )
+
     def _check_verb(self, value: Token, way: Way) -> None:
         """Refuse `rent in France`, where France is of those who rent, or of where they do."""
         verb = self._beside(value, -1)
@@ -136,7 +145,12 @@ class ValueConditions(ConditionState):
                 continue
             if one.name == "named" and one.kind == "operator":
                 one.used = True
-                return [f for f in columns if self._is_name(f)]
+                named = [f for f in columns if self._is_name(f)]
+                thing = self._beside(one, -1)
+                owner = self.vocabulary.table_of(thing) if thing is not None else None
+                if owner is not None and all(f.column.table != owner for f in named):
+                    raise NotComputableError(f"no row of {owner} is called “{first.text}”")
+                return named
             if one.mention is None:
                 continue
             elsewhere = all(f.column.table != one.mention.table for f in columns)
@@ -150,7 +164,10 @@ class ValueConditions(ConditionState):
             same = [f for f in columns if f.column.table == table]
             labelled = [f for f in same if self._is_name(f)]
             # `the playlist Grunge`, but not `playlists in Grunge`.
-            is_apposition = is_before and one.end == first.start
+            is_apposition = is_before and (
+                one.end == first.start
+                or (one.particle in ("가", "이") and last.particle.startswith(("인", "이")))
+            )
             if table and labelled and (is_apposition or len(columns) == len(same)):
                 return labelled
             named = [
@@ -198,8 +215,11 @@ class ValueConditions(ConditionState):
                 return [(self._anchors[id(before)], 0)]
         return [(way, 0) for way in dict.fromkeys([(), *self._anchors.values()])]
 
-    def _value_ways(self, start: str, end: str, is_anchor: bool) -> list[Way]:
+    def _value_ways(self, start: str, end: str, is_anchor: bool, value: Token) -> list[Way]:
         roles = [] if is_anchor and start != self._base else self.roles()
+        if start == self._base and (said := self.direction(value)):
+            ways = self.vocabulary.ways.between(start, end, said)
+            return [way for way in ways if any(step.link in said for step in way)] or ways
         mine = [link for link in roles if link.target == end]
         ways = self.vocabulary.ways.between(start, end, mine)
         if start == end and mine:
