@@ -10,7 +10,7 @@ from typing import Literal
 
 from rag_pipeline.relational.questions.mentions import Mention, Namer
 from rag_pipeline.relational.questions.named_values import FoundValue
-from rag_pipeline.relational.questions.pieces import Piece, units_of_measure
+from rag_pipeline.relational.questions.pieces import Piece, unit_form, units_of_measure
 from rag_pipeline.relational.schema.lexicon import is_hangul, stem
 from rag_pipeline.relational.schema.ways import NotComputableError
 
@@ -91,7 +91,14 @@ def tokens_of(
     mentions = {mention.start: mention for mention in namer.mentions(pieces)}
     index = 0
     while index < len(pieces):
-        token = _period(pieces, index) or _plain(pieces, index, values, mentions)
+        token = (
+            _period(pieces, index)
+            or _unit(pieces, index, found, namer)
+            or _plain(pieces, index, values, mentions)
+        )
+        if token is not None and found and token is found[-1]:
+            index = token.end
+            continue
         if token is not None:
             earlier = (one.text.lower() for one in pieces[:index] if one.kind == "filler")
             token.has_auxiliary = any(text in _AUXILIARIES for text in earlier)
@@ -100,6 +107,30 @@ def tokens_of(
             found.append(token)
         index = token.end if token is not None else index + 1
     return found
+
+
+def _unit(
+    pieces: Sequence[Piece], index: int, found: Sequence[Token], namer: Namer
+) -> Token | None:
+    """Return a unit that is a column, or part of its name: `total hours`, `labor hours`."""
+    piece = pieces[index]
+    if piece.kind != "operator" or piece.value not in units_of_measure():
+        return None
+    last = found[-1] if found else None
+    if last is not None and last.kind == "number":
+        return None
+    if last is not None and last.mention is not None and last.end == index:
+        units = {namer.units.get(place) for place in last.mention.columns}
+        if piece.value in units:
+            last.end = index + 1
+            return last
+    columns = namer.with_words((stem(unit_form(piece.value)),))
+    mention = Mention((piece.value,), index, index + 1, None, columns)
+    return (
+        Token("mention", mention.text, piece.text, index, index + 1, mention=mention)
+        if columns
+        else None
+    )
 
 
 def _joined(pieces: Sequence[Piece]) -> list[str]:

@@ -19,6 +19,8 @@ from rag_pipeline.relational.schema.lexicon import Lexicon
 KEY_WORDS = frozenset({"id", "no", "number", "code", "key", "to", "by"})
 """Words of a key's column that say nothing of its role."""
 
+_IDENTIFIERS = ("plate", "code", "number", "serial", "sku", "isbn")
+"""What a row is called by where it has no name."""
 DIRECTIONS = frozenset({"from", "to"})
 _FIRST_NAMES = {("first", "name"), ("given", "name"), ("forename",), ("firstnam",)}
 _LAST_NAMES = {("last", "name"), ("famili", "name"), ("surnam",), ("lastnam",)}
@@ -176,8 +178,8 @@ def _label(
     last = [name for name, w in words.items() if w in _LAST_NAMES]
     if first and last:
         return first[0], last[0]
-    own = set(concepts) | {"company", "full"}
-    for wanted in ("name", "title", "description"):
+    own = set(concepts) | {"company", "full", "license", "serial"}
+    for wanted in ("name", "title", "description", *_IDENTIFIERS):
         for name, found in words.items():
             if found[-1:] == (wanted,) and set(found[:-1]) <= own:
                 return (name,)

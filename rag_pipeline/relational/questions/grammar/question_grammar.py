@@ -64,13 +64,19 @@ class QuestionGrammar(Counting, Totals):
         return form
 
     def _check_single(self) -> None:
-        if len(single := self._ops("avg", "share", "between")) > 1:
+        shares = self._ops("share")
+        if len(shares) == 2 and shares[0].is_korean:
+            # 비율은 몇 퍼센트: what is asked for, and the question for it
+            shares[1].used = True
+        if len(single := self._ops("avg", "share")) > 1:
             raise NotComputableError(f"it asks for two things at once: {_quoted(single)}")
         counts = self._ops("count")
-        if len(counts) == 2 and counts[0].is_korean and counts[0].text.startswith("수"):
-            # 고객 수는 몇 명: the number and the question for it are one
-            counts[0].used = True
-            counts = counts[1:]
+        if counts and counts[0].is_korean and counts[0].text.startswith("수"):
+            # 고객 수는 몇 명, 고객 수는 얼마: the number and the question for it are one
+            asked = [*counts[1:], *self._ops("much")]
+            for token in asked[:1]:
+                token.used = True
+            counts = [counts[0], *counts[2:]]
         if len(counts) > 1 or (counts and self._ops("much")):
             asked = _quoted([*counts, *self._ops("much")])
             raise NotComputableError(f"it asks for two numbers at once: {asked}")
