@@ -55,7 +55,7 @@ class QuestionGrammar(Counting, Totals):
             form = None
         form = form or self._adjective(target) or self._measure(order, target or group)
         self._use_joints()
-        self._use("much", "which", "yet", "counter", "all")
+        self._use("much", "which", "yet", "counter", "all", "altogether")
         for token in self._ops("from", "to"):
             token.used = not any(t.kind in ("number", "period") for t in self._beside(token))
         unused = [token for token in self.tokens if not token.used]

@@ -94,7 +94,7 @@ class ValueConditions(ConditionState):
             return OneOf(whole, values, is_other, or_missing)
 
         is_both = one_to_many and len(group) > 1 and not negated and self._joint(group) != "or"
-        said = self._said_both(first, is_both)
+        said = self._said_both(first, last, is_both)
         # Bought Rock and Jazz: both of them, or one of them.
         if is_both and (said or self.choices.pick([True, False])):
             for number, value in enumerate(values):
@@ -120,13 +120,23 @@ class ValueConditions(ConditionState):
             words = f"“{verb.text}” and “{value.text}”"
             raise NotComputableError(f"it is not clear whether {words} belong together")
 
-    def _said_both(self, value: Token, can_be: bool) -> bool:
-        """Take a `both` before values, where rows can have both."""
-        before = self._beside(value, -1)
-        if before is None or before.name != "both":
+    def _said_both(self, first: Token, last: Token, can_be: bool) -> bool:
+        """Take a `both` before values, or 모두 behind them, where rows can have both."""
+        before, behind = self._beside(first, -1), self._beside(last, 1)
+        if behind is not None and behind.mention is not None and last.is_korean != behind.is_korean:
+            behind = self._beside(behind, 1)
+        both = next(
+            (
+                one
+                for one in (before, behind)
+                if one is not None and one.name in ("both", "altogether")
+            ),
+            None,
+        )
+        if both is None:
             return False
-        before.used = can_be
-        return True
+        both.used = can_be
+        return can_be or both.name == "both"
 
     def _joint(self, group: list[Token]) -> str:
         before = self._beside(group[-1], -1)

@@ -52,6 +52,7 @@ class Vocabulary:
     flags: Collection[Place] = frozenset()
     """Whole-number columns that hold nothing but 0 and 1."""
     ways: Ways = field(init=False)
+    _dated: list[str] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.ways = Ways(self.schema)
@@ -103,6 +104,14 @@ class Vocabulary:
             if not set(self.schema.lexicon.name_concepts(p[1])) - {"date", *info.concepts}
         ]
         return own if len(own) == 1 else found
+
+    def dated_tables(self, places: Sequence[Place] = ()) -> list[str]:
+        """Return the tables of some dates; without any, those that have a date of their own."""
+        if places:
+            return list(dict.fromkeys(table for table, _ in places))
+        if self._dated is None:
+            self._dated = [name for name in self.schema.tables if self.own_dates(name)]
+        return self._dated
 
     def own_dates(self, table: str) -> list[Place]:
         """Return the date that says when a row came about: order_date of orders, created_at."""
