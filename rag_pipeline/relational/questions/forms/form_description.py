@@ -43,6 +43,8 @@ def describe(form: Form) -> str:
     if form.group is not None:
         empty = ", also those with none" if form.with_empty else ""
         parts.append(f"for each {_group(form.group)}{empty}")
+    if form.having is not None:
+        parts.append(f"where that is {form.having[0]} {form.having[1]}")
     filters = [*form.filters, *measure.part]
     if filters:
         parts.append("with " + " and ".join(_filter(one) for one in filters))

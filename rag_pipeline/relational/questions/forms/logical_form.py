@@ -181,6 +181,8 @@ class Form:
     limit: int | None = None
     """The first groups or rows in that order, with all that share the last one's number."""
     having: tuple[Comparison, int | Decimal] | None = None
+    names_only: bool = False
+    """Of groups, only their names are asked for."""
 
 
 def paths_of(expression: Expression) -> Iterator[Path]:

@@ -33,6 +33,7 @@ class ConditionState:
         self.tokens = tokens
         self.choices = choices
         self._base = ""
+        self._asked_role: Token | None = None
         self._group: Path = ()
         self._found: list[Constraint] = []
         self._negated: dict[int, int] = {}
@@ -67,7 +68,18 @@ class ConditionState:
 
     def roles(self) -> list[ForeignKey]:
         """Return the foreign keys that words of the question name."""
-        return [link for token in self.tokens for link in self.vocabulary.roles(token)]
+        asked = self._asked_role
+        return [
+            link
+            for token in self.tokens
+            if token is not asked
+            for link in self.vocabulary.roles(token)
+        ]
+
+    def asked_roles(self, token: Token) -> list[ForeignKey]:
+        """Return the keys of a role that is asked for; conditions are not about it."""
+        self._asked_role = token
+        return self.vocabulary.roles(token)
 
     def use_roles(self, path: Path) -> None:
         """Note keys that a group follows."""

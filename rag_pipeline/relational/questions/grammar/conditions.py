@@ -18,7 +18,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
 from rag_pipeline.relational.questions.grammar.condition_state import SIGNS
 from rag_pipeline.relational.questions.grammar.number_conditions import NumberConditions
 from rag_pipeline.relational.questions.grammar.period_conditions import PeriodConditions
-from rag_pipeline.relational.questions.grammar.value_conditions import ValueConditions
+from rag_pipeline.relational.questions.grammar.relative_conditions import RelativeConditions
 from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
@@ -27,7 +27,7 @@ _PARTICIPLES = frozenset({"paid", "done", "sent", "sold", "built", "begun", "lef
 """Those that do not end in -ed."""
 
 
-class Conditions(NumberConditions, PeriodConditions, ValueConditions):
+class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
     """Turns the tokens that the measure left into filters."""
 
     def filters(self, base: str, group: Path = ()) -> tuple[Filter, ...]:
@@ -46,7 +46,7 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
         self._take_roles()
         self._take_done()
         self._join_counted()
-        return fold(self._found)
+        return self._with_relative(fold(self._found))
 
     def _anchor_mentions(self) -> None:
         for token in self.tokens:

@@ -61,9 +61,16 @@ class NumberConditions(ConditionState):
                 return self._between(sign, token, token, self._beside(unit or token, 1), unit)
         if (range_ := self._korean_range(token, unit)) is not None:
             return range_
+        if behind is not None and behind.mention is not None and unit is None and not behind.used:
+            # Wards with 10 beds
+            counts = [p for p in self._numbers(behind) if self.vocabulary.is_number_of(p)]
+            if counts and behind.start == token.end:
+                behind.used = token.used = True
+                return self._compare(counts, "=", token, None, behind)
         if before is not None and before.mention is not None and not before.used:
             places = self._numbers(before) or self.vocabulary.stand_in(before)
-            if places and not before.is_korean:
+            is_equal = (unit or token).particle.startswith(("인", "이"))
+            if places and (not before.is_korean or is_equal):
                 before.used = token.used = True
                 return self._compare(places, "=", token, unit, before)
         return None

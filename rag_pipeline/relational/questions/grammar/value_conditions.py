@@ -98,7 +98,7 @@ class ValueConditions(ConditionState):
         # Bought Rock and Jazz: both of them, or one of them.
         if is_both and (said or self.choices.pick([True, False])):
             for number, value in enumerate(values):
-                single = partial(_is_one_of, column, (value,))
+                single = partial(is_one_of, column, (value,))
                 self._links |= {step.link for step in way}
                 self._found.append(Constraint(way, single, False, -2 - number))
             return
@@ -242,6 +242,7 @@ def _has(token: Token, found: FoundValue) -> bool:
     return any(one.column == found.column for one in token.values)
 
 
-def _is_one_of(column: ValueColumn, values: tuple[str, ...], path: Path) -> Filter:
+def is_one_of(column: ValueColumn, values: tuple[str, ...], path: Path) -> Filter:
+    """Return the filter for some values of a column, or of a person's two names."""
     parts = tuple(ColumnAt(path, column.table, name) for name in column.columns)
     return OneOf(parts[0] if len(parts) == 1 else FullName(parts), values)

@@ -136,6 +136,11 @@ class Vocabulary:
         is_key = place[1] in info.reference_columns or place[1] in info.key
         return is_number(info.column(place[1])) and not is_key and not self.is_flag(place)
 
+    def is_number_of(self, place: Place) -> bool:
+        """Whether a column holds numbers of things: bed_count, number_of_beds."""
+        words = self.schema.lexicon.name_concepts(place[1])
+        return len(words) > 1 and bool({"count", "number", "quantity"} & set(words))
+
     def amounts(
         self, token: Token, net: Sequence[Token] = (), gross: Sequence[Token] = ()
     ) -> list[Amount]:
