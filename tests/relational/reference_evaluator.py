@@ -10,6 +10,7 @@ from typing import Any
 
 from rag_pipeline.relational.questions.forms.form_compiler import rebased
 from rag_pipeline.relational.questions.forms.logical_form import (
+    AnyOf,
     Arithmetic,
     ColumnAt,
     Compare,
@@ -22,6 +23,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     Measure,
     Missing,
     OneOf,
+    Overall,
     Path,
 )
 from rag_pipeline.relational.schema.table_schema import Schema
@@ -102,6 +104,8 @@ class Evaluator:
             at = self._follow(group.path, row)
             return None if at is None else self._row_key(group.table, at)
         assert group.column is not None
+        if self._follow(group.column.path, row) is None:
+            return None
         value = self._value(group.column, row)
         if group.period is None:
             return (value,)
@@ -178,6 +182,14 @@ class Evaluator:
         if isinstance(one, FullName):
             parts = [self._value(part, row) for part in one.parts]
             return None if None in parts else " ".join(parts)
+        if isinstance(one, Overall):
+            rows = [r for r in self._tables[one.base] if self._all(one.filters, r)]
+            values = [v for v in (self._value(one.column, r) for r in rows) if v is not None]
+            if not values:
+                return None
+            if one.kind == "average":
+                return Decimal(_sum(values)) / len(values)
+            return (min if one.kind == "minimum" else max)(values)
         return one
 
     def _all(self, filters: Iterable[Filter], row: Row) -> bool:
@@ -202,6 +214,8 @@ class Evaluator:
                 return one.negated and one.or_missing
             inside = (one.start is None or day >= one.start) and (one.end is None or day < one.end)
             return inside != one.negated
+        if isinstance(one, AnyOf):
+            return any(self._holds(part, row) for part in one.filters)
         return self._exists(one, row)
 
     def _exists(self, one: Exists, row: Row) -> bool:

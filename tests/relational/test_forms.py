@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from rag_pipeline.relational.questions.forms.form_compiler import compile_form
 from rag_pipeline.relational.questions.forms.logical_form import (
+    AnyOf,
     Arithmetic,
     ColumnAt,
     Compare,
@@ -31,6 +32,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     Measure,
     Missing,
     OneOf,
+    Overall,
     Path,
 )
 from rag_pipeline.relational.schema.lexicon import Lexicon
@@ -132,10 +134,12 @@ class Maker:
 
     def filter(self, schema: Schema, base: str, depth: int) -> Filter:
         r = self.random
-        kind = r.randrange(6 if depth else 5)
+        kind = r.randrange(7 if depth else 5)
         if kind == 0:
             right: Any = r.choice([Decimal(r.randint(-300, 3000)) / 100, r.randint(-2, 8)])
             right = self.number(schema, base) if r.random() < 0.3 else right
+            if depth and r.random() < 0.2:
+                right = self.overall(schema)
             return Compare(self.number(schema, base), r.choice(SIGNS), right)  # type: ignore[arg-type]
         if kind == 1:
             column: Expression = self.column(schema, base, "color")
@@ -160,6 +164,8 @@ class Maker:
         if kind == 4:
             dates = [self.column(schema, base, "made_date", "done_date") for _ in range(2)]
             return Compare(dates[0], r.choice(SIGNS), dates[1])  # type: ignore[arg-type]
+        if kind == 5:
+            return AnyOf(tuple(self.filter(schema, base, 0) for _ in range(r.randint(1, 3))))
         path, here = self.path(schema, base)
         links = schema.incoming(here)
         if not links:
@@ -168,6 +174,12 @@ class Maker:
         inner = self.filters(schema, link.table, depth - 1)
         count = (r.choice(SIGNS), r.randint(0, 3)) if r.random() < 0.3 else None
         return Exists(path, link, inner, count is None and r.random() < 0.4, count)  # type: ignore[arg-type]
+
+    def overall(self, schema: Schema) -> Overall:
+        base = self.random.choice(self.names)
+        kind: Any = self.random.choice(["average", "minimum", "maximum"])
+        column = self.column(schema, base, "amount", "quantity")
+        return Overall(kind, base, column, self.filters(schema, base, 0))
 
     def form(self, schema: Schema) -> Form:
         r = self.random

@@ -164,6 +164,8 @@ class ExactAnswerer:
             width = 2 if form.group.period == "month" else 1
             return [f"{row[0]}{mark}{int(row[1]):0{width}d}", number]
         names = [shown(cell) for cell in row[:-1]]
+        if form.names_only:
+            return [" ".join(names)]
         return [" ".join(names), number] if names else [number]
 
 

@@ -10,7 +10,9 @@ from rag_pipeline.relational.questions.pieces import Piece, unit_words
 from rag_pipeline.relational.schema.lexicon import stem
 from rag_pipeline.relational.schema.table_schema import Schema
 
-MODIFIERS = frozenset({"unit", "in", "on", "of", "per", "list", "the", "number", "us"})
+MODIFIERS = frozenset(
+    {"unit", "in", "on", "of", "per", "list", "the", "number", "count", "us", "is", "has", "at"}
+)
 """Words of a column's name that say nothing of what it holds, while another word is left."""
 Place = tuple[str, str]
 """A table and a column of it."""

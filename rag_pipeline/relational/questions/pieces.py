@@ -23,6 +23,8 @@ _CLOSING = ")]}\"'”’』」"
 MAX_UNITS = 150
 MAX_SPAN = 14
 """Units in one piece, at most."""
+_YIELDING = frozenset({"counter", "trade", "spend"})
+"""Operators that a word of the schema goes before: a table of purchases, a column of pay."""
 _COST = {"unknown": 100.0, "particle": 0.6, "number": 0.8, "filler": 1.0, "operator": 0.9}
 
 
@@ -103,7 +105,8 @@ class Cutter:
         for form, concept in (own or {}).items():
             self._entries[form] = ("noun", concept)
         for form, concepts in lexicon.forms.items():
-            meant = [concept for concept in concepts if concept in present] or concepts[:1]
+            meant = [concept for concept in concepts if concept in present]
+            meant = meant or [one for one in concepts if one in (named or ())] or concepts[:1]
             if len(meant) == 1:
                 self._entries.setdefault(form, ("noun", meant[0]))
         for kind, value, form in _operators():
@@ -111,7 +114,7 @@ class Cutter:
             is_other = known is None or (
                 known[0] == "noun" and named is not None and known[1] not in named
             )
-            is_firm = kind in ("operator", "number") and value != "counter"
+            is_firm = kind in ("operator", "number") and value not in _YIELDING
             if value in units_of_measure():
                 # A company may have meters, or a table of minutes.
                 is_firm = known is None or known[1] not in present
@@ -215,6 +218,11 @@ def unit_words() -> dict[str, str]:
     return {
         stem(form): name for name, one in grammar_data()["units"].items() for form in one["forms"]
     }
+
+
+def unit_form(name: str) -> str:
+    """Return the word for a unit."""
+    return str(grammar_data()["units"][name]["forms"][0])
 
 
 @lru_cache(maxsize=1)

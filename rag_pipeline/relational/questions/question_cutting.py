@@ -69,25 +69,45 @@ def _cutter(schema: Schema, metrics: Sequence[Metric]) -> Cutter:
 def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
     """Words of the schema's names that the lexicon does not know, and those of its owner."""
     known = set(schema.lexicon.nouns)
+    used: set[str] = set()
     found: dict[tuple[str, ...], str] = {}
     for table in schema.tables.values():
         names = [table.name, *(column.name for column in table.table.columns)]
         for name in names:
             for concept in schema.lexicon.name_concepts(name):
+                used.add(concept)
                 if concept not in known and len(concept) > 2:
                     found[units(concept) if is_hangul(concept) else (concept,)] = concept
-    for table in schema.tables.values():
-        verb = _verb(table.concepts[-1])
-        if verb is not None and (verb,) not in schema.lexicon.forms:
-            found.setdefault((verb,), table.concepts[-1])
+            short = units(schema.lexicon.shown(name, "en"))
+            abbreviations = schema.lexicon.abbreviations
+            found |= {(one,): abbreviations[one,] for one in short if (one,) in abbreviations}
+    for concept in _acting(schema):
+        for verb in _verbs(concept):
+            if not used & set(schema.lexicon.forms.get((verb,), ())):
+                found.setdefault((verb,), concept)
     for key, forms in {**phrases(schema), **names_of_synonyms(schema)}.items():
         found |= dict.fromkeys(map(units, forms), key)
     return found
 
 
-def _verb(concept: str) -> str | None:
-    """Return the stem of the verb that a noun is made of: rental → rent, delivery → deliv."""
+def _acting(schema: Schema) -> list[str]:
+    """Return the concepts that verbs are told from: things, and roles of those who act."""
+    things = [table.concepts[-1] for table in schema.tables.values()]
+    links = [link for table in schema.tables.values() for link in table.foreign_keys]
+    return [*things, *(word for link in links for word in sorted(schema.role_words(link)))]
+
+
+def _verbs(concept: str) -> list[str]:
+    """Return the stems of the verb that a noun is made of.
+
+    >>> _verbs("rental"), _verbs("delivery"), _verbs("driver"), _verbs("order")
+    (['rent'], ['deliv'], ['driv', 'drive'], [])
+    """
     noun = stem(concept)
-    ending = next((one for one in ("ment", "eri", "al") if noun.endswith(one)), None)
+    ending = next((one for one in ("ment", "eri", "al", "er", "or") if noun.endswith(one)), None)
     verb = noun.removesuffix(ending) if ending else ""
-    return verb if len(verb) > 2 else None
+    if len(verb) < 4 and ending in ("er", "or"):
+        return []
+    if len(verb) < 3:
+        return []
+    return [verb, f"{verb}e"] if ending in ("er", "or") else [verb]

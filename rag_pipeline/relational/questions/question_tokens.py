@@ -10,7 +10,7 @@ from typing import Literal
 
 from rag_pipeline.relational.questions.mentions import Mention, Namer
 from rag_pipeline.relational.questions.named_values import FoundValue
-from rag_pipeline.relational.questions.pieces import Piece, units_of_measure
+from rag_pipeline.relational.questions.pieces import Piece, unit_form, units_of_measure
 from rag_pipeline.relational.schema.lexicon import is_hangul, stem
 from rag_pipeline.relational.schema.ways import NotComputableError
 
@@ -18,6 +18,15 @@ TokenKind = Literal["operator", "mention", "value", "number", "period"]
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
+_PARTS = {
+    "first_half": (0, 6),
+    "second_half": (6, 6),
+    "quarter_1": (0, 3),
+    "quarter_2": (3, 3),
+    "quarter_3": (6, 3),
+    "quarter_4": (9, 3),
+}
+"""Parts of a year: the months before them, and how many they have."""
 _PLAIN = {word: word for word in ("year", "month", "quarter", "name")}
 _COMPARING = frozenset({"more", "less", "at_least", "at_most", "money", *units_of_measure()})
 _AUXILIARIES = frozenset({"did", "do", "does", "was", "were", "been", "is", "are"})
@@ -36,12 +45,16 @@ class Token:
     end: int
     mention: Mention | None = None
     values: Sequence[FoundValue] = ()
+    noun: str = ""
+    """Of a value: the concept that the word has in names of the schema, too."""
     number: Decimal = Decimal(0)
     period: tuple[datetime.date, datetime.date] | None = None
     """First day, and the first day after it."""
     used: bool = field(default=False)
     has_auxiliary: bool = False
     """`did` or `was` stands before it: of `tools that Ann did rent`, tools are the object."""
+    particle: str = ""
+    """The Korean particle behind it."""
     is_modifier: bool = False
     """A table before another one that it belongs to: `product` in `product category`."""
 
@@ -78,13 +91,46 @@ def tokens_of(
     mentions = {mention.start: mention for mention in namer.mentions(pieces)}
     index = 0
     while index < len(pieces):
-        token = _period(pieces, index) or _plain(pieces, index, values, mentions)
+        token = (
+            _period(pieces, index)
+            or _unit(pieces, index, found, namer)
+            or _plain(pieces, index, values, mentions)
+        )
+        if token is not None and found and token is found[-1]:
+            index = token.end
+            continue
         if token is not None:
             earlier = (one.text.lower() for one in pieces[:index] if one.kind == "filler")
             token.has_auxiliary = any(text in _AUXILIARIES for text in earlier)
+            behind = pieces[token.end] if token.end < len(pieces) else None
+            token.particle = behind.text if behind and behind.kind == "particle" else ""
             found.append(token)
         index = token.end if token is not None else index + 1
     return found
+
+
+def _unit(
+    pieces: Sequence[Piece], index: int, found: Sequence[Token], namer: Namer
+) -> Token | None:
+    """Return a unit that is a column, or part of its name: `total hours`, `labor hours`."""
+    piece = pieces[index]
+    if piece.kind != "operator" or piece.value not in units_of_measure():
+        return None
+    last = found[-1] if found else None
+    if last is not None and last.kind == "number":
+        return None
+    if last is not None and last.mention is not None and last.end == index:
+        units = {namer.units.get(place) for place in last.mention.columns}
+        if piece.value in units:
+            last.end = index + 1
+            return last
+    columns = namer.with_words((stem(unit_form(piece.value)),))
+    mention = Mention((piece.value,), index, index + 1, None, columns)
+    return (
+        Token("mention", mention.text, piece.text, index, index + 1, mention=mention)
+        if columns
+        else None
+    )
 
 
 def _joined(pieces: Sequence[Piece]) -> list[str]:
@@ -114,7 +160,9 @@ def _plain(  # noqa: PLR0911
         has_period = any(_period(pieces, at) for at in range(len(pieces)))
         if not is_named and (piece.start, piece.end) in values and not has_period:
             found = values[piece.start, piece.end]
-            return Token("value", piece.text, piece.text, index, index + 1, values=found)
+            return Token(
+                "value", piece.text, piece.text, index, index + 1, values=found, noun=piece.value
+            )
         text = " ".join(one.text for one in pieces[mention.start : mention.end])
         return Token("mention", mention.text, text, index, mention.end, mention=mention)
     if piece.kind == "value":
@@ -146,6 +194,20 @@ def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR09
         is_there = at < len(pieces) and pieces[at].kind == "operator"
         return pieces[at].value if is_there else ""
 
+    def text_of(at: int) -> str:
+        return pieces[at].text if at < len(pieces) and pieces[at].kind == "filler" else ""
+
+    def part(end: int, year: int | None, name: str) -> Token | None:
+        """A half or a quarter of a year."""
+        whole = made(end, year)
+        if whole is None or whole.period is None or year is None:
+            return None
+        first, months = 1 + _PARTS[name][0], _PARTS[name][1]
+        start = datetime.date(year, first, 1)
+        after = datetime.date(year + (first + months > 12), (first + months - 1) % 12 + 1, 1)
+        whole.period = (start, after)
+        return whole
+
     def made(end: int, year: int | None, month: int = 0, day: int = 0) -> Token | None:
         if year is None or year not in _YEARS:
             return None
@@ -153,7 +215,9 @@ def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR09
             first = datetime.date(year, month or 1, day or 1)
         except ValueError:
             return None
-        if day:
+        if text_of(index + 1) == "s" or operator(index + 1) == "decade_mark":
+            after = datetime.date(year + 10, 1, 1)
+        elif day:
             after = first + datetime.timedelta(days=1)
         elif month:
             after = datetime.date(year + month // 12, month % 12 + 1, 1)
@@ -162,6 +226,8 @@ def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR09
         text = " ".join(piece.text for piece in pieces[index:end])
         return Token("period", text, text, index, end, period=(first, after))
 
+    if operator(index) in _PARTS:
+        return part(index + 2, number(index + 1), operator(index))
     if operator(index) in _MONTHS:
         month = _MONTHS.index(operator(index)) + 1
         day = number(index + 1)
@@ -178,6 +244,11 @@ def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR09
     if operator(index + 1) in _MONTHS:
         month = _MONTHS.index(operator(index + 1)) + 1
         return made(index + 3, number(index + 2), month, year)
+    at = index + 1 + (operator(index + 1) == "year_mark")
+    if operator(at) in _PARTS:
+        return part(at + 1, year, operator(at))
+    if operator(index + 1) == "decade_mark" or text_of(index + 1) == "s":
+        return made(index + 2, year) if year % 10 == 0 else None
     if operator(index + 1) == "year_mark":
         month_at, day_at = number(index + 2), number(index + 4)
         if month_at and operator(index + 3) == "month_mark":

@@ -12,7 +12,16 @@ from typing import Any
 import Stemmer
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+")
-_IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
+_IRREGULAR = {
+    "people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot",
+    "drove": "drive", "driven": "drive", "wrote": "write", "written": "write", "taught": "teach",
+    "flew": "fly", "flown": "fly", "rode": "ride", "ridden": "ride", "sang": "sing", "sung": "sing",
+    "caught": "catch", "grew": "grow", "grown": "grow", "held": "hold", "led": "lead",
+    "lent": "lend", "sent": "send", "taken": "take", "took": "take", "won": "win",
+    "went": "go", "gone": "go", "chosen": "choose", "broken": "break", "fed": "feed",
+}  # fmt: skip
+_UNSTEMMED = {"department", "publisher", "officer", "nationality"}
+"""Words whose stem is that of another word: depart, publish, office, nation."""
 
 
 class Lexicon:
@@ -37,7 +46,17 @@ class Lexicon:
         for concept, forms in self.nouns.items():
             for form in forms:
                 self._by_form.setdefault(units(form), concept)
-                self.forms.setdefault(units(form), []).append(concept)
+                concepts = self.forms.setdefault(units(form), [])
+                if concept not in concepts:
+                    concepts.append(concept)
+        self.abbreviations = {
+            units(form): concept
+            for concept, forms in data["abbreviations"].items()
+            for form in forms
+        }
+        """Words that stand for a concept in names of a schema, and in questions about it."""
+        for form, concept in self.abbreviations.items():
+            self._by_form.setdefault(form, concept)
         self.own_words = dict(words or {})
         self.synonyms = dict(synonyms or {})
         for value, own in self.synonyms.items():
@@ -86,6 +105,8 @@ _stemmer = Stemmer.Stemmer("english")
 def stem(word: str) -> str:
     """Return the stem of an English word; Korean comes back as it is."""
     lowered = word.lower()
+    if lowered.removesuffix("s") in _UNSTEMMED:
+        return lowered.removesuffix("s")
     return str(_stemmer.stemWord(_IRREGULAR.get(lowered, lowered)))
 
 

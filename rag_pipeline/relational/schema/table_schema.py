@@ -19,6 +19,12 @@ from rag_pipeline.relational.schema.lexicon import Lexicon
 KEY_WORDS = frozenset({"id", "no", "number", "code", "key", "to", "by"})
 """Words of a key's column that say nothing of its role."""
 
+_IDENTIFIERS = ("plate", "code", "number", "serial", "sku", "isbn")
+"""What a row is called by where it has no name."""
+DIRECTIONS = frozenset({"from", "to"})
+_FIRST_NAMES = {("first", "name"), ("given", "name"), ("forename",), ("firstnam",)}
+_LAST_NAMES = {("last", "name"), ("famili", "name"), ("surnam",), ("lastnam",)}
+
 
 @dataclass(frozen=True)
 class ForeignKey:
@@ -78,7 +84,9 @@ class Schema:
     def role_words(self, link: ForeignKey) -> set[str]:
         """Return what a key's columns say beyond the table that they name: boss_id → boss."""
         words = {word for name in link.columns for word in self.lexicon.name_concepts(name)}
-        return words - KEY_WORDS - set(self.tables[link.target].concepts)
+        own = words - set(self.tables[link.target].concepts)
+        # Of `from_depot_id` and `to_depot_id`, the small word is the role.
+        return own - KEY_WORDS or own & DIRECTIONS
 
 
 def read_schema(engine: Engine, lexicon: Lexicon, schema: str | None = None) -> Schema:
@@ -166,12 +174,12 @@ def _label(
     """
     texts = [c for c in table.columns if is_text(c) and c.name not in references]
     words = {column.name: lexicon.name_concepts(column.name) for column in texts}
-    first = [name for name, w in words.items() if w == ("first", "name")]
-    last = [name for name, w in words.items() if w == ("last", "name")]
+    first = [name for name, w in words.items() if w in _FIRST_NAMES]
+    last = [name for name, w in words.items() if w in _LAST_NAMES]
     if first and last:
         return first[0], last[0]
-    own = set(concepts) | {"company", "full"}
-    for wanted in ("name", "title", "description"):
+    own = set(concepts) | {"company", "full", "license", "serial"}
+    for wanted in ("name", "title", "description", *_IDENTIFIERS):
         for name, found in words.items():
             if found[-1:] == (wanted,) and set(found[:-1]) <= own:
                 return (name,)

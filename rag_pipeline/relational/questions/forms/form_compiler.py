@@ -17,11 +17,13 @@ from sqlalchemy import (
     extract,
     func,
     literal,
+    or_,
     select,
 )
 
 from rag_pipeline.relational.questions.forms.form_expressions import OPERATORS, ExpressionScope
 from rag_pipeline.relational.questions.forms.logical_form import (
+    AnyOf,
     Arithmetic,
     ColumnAt,
     Compare,
@@ -60,6 +62,8 @@ class _Statement:
         keys, names = self._keys(form.group)
         if form.group.table is not None:
             where += [key.is_not(None) for key in keys[:1]]
+        elif form.group.column is not None and (path := form.group.column.path):
+            where.append(scope.table(path).c[path[-1].target_columns[0]].is_not(None))
         if form.with_empty:
             return self._with_empty(form.group, keys, where, limit)
         grouped = select(*names, number.label("result")).select_from(scope.source())
@@ -161,10 +165,7 @@ class _Statement:
             number = func.count()
         else:
             value = self._scope.expression(measure.expression)
-            name = {"average": "avg", "minimum": "min", "maximum": "max"}.get(measure.kind, "sum")
-            number = getattr(func, name)(value)
-            if measure.kind == "average" and isinstance(value.type, Integer):
-                number = func.avg(cast(value, Numeric(38, 10)))
+            number = self._scope.aggregate(measure.kind, value)
         if measure.per is not None:
             info = self._schema.tables[measure.per[-1].target if measure.per else self._form.base]
             at = self._scope.table(measure.per)
@@ -214,6 +215,10 @@ def rebased(one: Filter, path: Path) -> Filter | None:
     try:
         if isinstance(one, Compare):
             return replace(one, left=moved(one.left), right=moved(one.right))
+        if isinstance(one, AnyOf):
+            parts = [rebased(part, path) for part in one.filters]
+            kept = tuple(part for part in parts if part is not None)
+            return AnyOf(kept) if len(kept) == len(parts) else None
         if isinstance(one, Exists):
             if one.path[: len(path)] != path:
                 return None

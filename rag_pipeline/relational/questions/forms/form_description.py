@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rag_pipeline.relational.questions.forms.logical_form import (
+    AnyOf,
     Arithmetic,
     ColumnAt,
     Compare,
@@ -15,6 +16,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     GroupBy,
     Missing,
     OneOf,
+    Overall,
     Path,
 )
 
@@ -41,6 +43,8 @@ def describe(form: Form) -> str:
     if form.group is not None:
         empty = ", also those with none" if form.with_empty else ""
         parts.append(f"for each {_group(form.group)}{empty}")
+    if form.having is not None:
+        parts.append(f"where that is {form.having[0]} {form.having[1]}")
     filters = [*form.filters, *measure.part]
     if filters:
         parts.append("with " + " and ".join(_filter(one) for one in filters))
@@ -67,6 +71,10 @@ def _expression(one: object) -> str:
         return f"days from {_expression(one.start)} to {_expression(one.end)}"
     if isinstance(one, FullName):
         return " ".join(_expression(part) for part in one.parts)
+    if isinstance(one, Overall):
+        what = {"average": "average", "minimum": "lowest", "maximum": "highest"}[one.kind]
+        which = " and ".join(_filter(condition) for condition in one.filters)
+        return f"the {what} {_expression(one.column)} of {one.base}" + (which and f" [{which}]")
     return str(one)
 
 
@@ -85,6 +93,8 @@ def _filter(one: Filter) -> str:
         none = " or none" if one.or_missing else ""
         sign = "not " if one.negated else ""
         return f"{_expression(one.column)} {sign}{' and '.join(sides)}{none}"
+    if isinstance(one, AnyOf):
+        return "(" + " or ".join(_filter(condition) for condition in one.filters) + ")"
     return _exists(one)
 
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 
 from rag_pipeline.relational.questions.forms.logical_form import (
+    AnyOf,
     Arithmetic,
     ColumnAt,
     Compare,
@@ -34,6 +35,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     FullName,
     Missing,
     OneOf,
+    Overall,
     Path,
 )
 from rag_pipeline.relational.schema.table_schema import Schema, is_number
@@ -89,6 +91,8 @@ class ExpressionScope:
             return combined
         if isinstance(one, DaysBetween):
             return self._days(one)
+        if isinstance(one, Overall):
+            return self._overall(one)
         if isinstance(one, FullName):
             parts = [self.expression(part) for part in one.parts]
             return reduce(lambda a, b: a + literal(" ") + b, parts)
@@ -104,6 +108,21 @@ class ExpressionScope:
         mysql = self._dialect in ("mysql", "mariadb")
         return cast(column, Numeric(38, 10) if mysql else Numeric())
 
+    def aggregate(self, kind: str, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Return the sum, average or extreme of a value; averages of whole numbers are broken."""
+        if kind == "average" and isinstance(value.type, Integer):
+            value = cast(value, Numeric(38, 10))
+        name = {"average": "avg", "minimum": "min", "maximum": "max"}.get(kind, "sum")
+        found: ColumnElement[Any] = getattr(func, name)(value)
+        return found
+
+    def _overall(self, one: Overall) -> ColumnElement[Any]:
+        inner = ExpressionScope(one.base, self._schema, self._dialect)
+        number = self.aggregate(one.kind, inner.expression(one.column))
+        where = [inner.filter(condition) for condition in one.filters]
+        found = select(number).select_from(inner.source()).where(*where)
+        return found.correlate(None).scalar_subquery()
+
     def _days(self, one: DaysBetween) -> ColumnElement[Any]:
         start, end = (self.expression(date) for date in (one.start, one.end))
         if self._dialect == "sqlite":
@@ -117,7 +136,7 @@ class ExpressionScope:
         if isinstance(one, Compare):
             left = self.expression(one.left)
             right: Any = one.right
-            if isinstance(right, ColumnAt | Arithmetic | DaysBetween | FullName):
+            if isinstance(right, ColumnAt | Arithmetic | DaysBetween | FullName | Overall):
                 right = self.expression(right)
             elif isinstance(right, Decimal):
                 right = cast(literal(str(right)), Numeric(38, 10))
@@ -142,6 +161,8 @@ class ExpressionScope:
             if one.or_missing:
                 return or_(column.is_(None), not_(inside))
             return and_(column.is_not(None), not_(inside))
+        if isinstance(one, AnyOf):
+            return or_(*(self.filter(condition) for condition in one.filters))
         return self._exists(one)
 
     def _exists(self, one: Exists) -> ColumnElement[bool]:

@@ -57,8 +57,19 @@ class FullName:
     parts: tuple[ColumnAt, ...]
 
 
+@dataclass(frozen=True)
+class Overall:
+    """One number for all rows of a table that fulfil the filters, to compare each row with."""
+
+    kind: Literal["average", "minimum", "maximum"]
+    base: str
+    column: ColumnAt
+    """Seen from `base`."""
+    filters: tuple[Filter, ...] = ()
+
+
 Literal_ = str | int | bool | Decimal | datetime.date
-Expression = ColumnAt | Arithmetic | DaysBetween | FullName | Decimal
+Expression = ColumnAt | Arithmetic | DaysBetween | FullName | Overall | Decimal
 
 
 @dataclass(frozen=True)
@@ -114,7 +125,14 @@ class Exists:
     count: tuple[Comparison, int] | None = None
 
 
-Filter = Compare | OneOf | Missing | During | Exists
+@dataclass(frozen=True)
+class AnyOf:
+    """At least one of the filters holds."""
+
+    filters: tuple[Filter, ...]
+
+
+Filter = Compare | OneOf | Missing | During | Exists | AnyOf
 
 
 @dataclass(frozen=True)
@@ -137,7 +155,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class GroupBy:
-    """One number for each row of a table, each value of a column, or each period of a date."""
+    """One number for each row of a table, each value of a column, or each period of a date.
+
+    Base rows that lead to no row at the end of the path are left out.
+    """
 
     path: Path = ()
     table: str | None = None
@@ -160,6 +181,8 @@ class Form:
     limit: int | None = None
     """The first groups or rows in that order, with all that share the last one's number."""
     having: tuple[Comparison, int | Decimal] | None = None
+    names_only: bool = False
+    """Of groups, only their names are asked for."""
 
 
 def paths_of(expression: Expression) -> Iterator[Path]:

@@ -33,6 +33,7 @@ class ConditionState:
         self.tokens = tokens
         self.choices = choices
         self._base = ""
+        self._asked_role: Token | None = None
         self._group: Path = ()
         self._found: list[Constraint] = []
         self._negated: dict[int, int] = {}
@@ -49,9 +50,36 @@ class ConditionState:
         at = self._at(token) + step
         return self.tokens[at] if 0 <= at < len(self.tokens) else None
 
+    def direction(self, token: Token) -> list[ForeignKey]:
+        """Return the keys that `from` or `to` before a value names, or 에서 or 로 behind it."""
+        before = self._beside(token, -1)
+        if before is not None and before.mention is not None and not token.is_korean:
+            before = self._beside(before, -1)
+        word = before.name if before is not None and before.kind == "operator" else ""
+        word = {"에서": "from", "로": "to", "으로": "to"}.get(token.particle, word)
+        found = [
+            link
+            for link in self.vocabulary.schema.tables[self._base].foreign_keys
+            if self.vocabulary.schema.role_words(link) == {word}
+        ]
+        if found and before is not None and before.name == word:
+            before.used = True
+        return found
+
     def roles(self) -> list[ForeignKey]:
         """Return the foreign keys that words of the question name."""
-        return [link for token in self.tokens for link in self.vocabulary.roles(token)]
+        asked = self._asked_role
+        return [
+            link
+            for token in self.tokens
+            if token is not asked
+            for link in self.vocabulary.roles(token)
+        ]
+
+    def asked_roles(self, token: Token) -> list[ForeignKey]:
+        """Return the keys of a role that is asked for; conditions are not about it."""
+        self._asked_role = token
+        return self.vocabulary.roles(token)
 
     def use_roles(self, path: Path) -> None:
         """Note keys that a group follows."""

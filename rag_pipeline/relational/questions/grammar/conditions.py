@@ -8,6 +8,7 @@ from functools import partial
 
 from rag_pipeline.relational.questions.forms.constraints import fold
 from rag_pipeline.relational.questions.forms.logical_form import (
+    AnyOf,
     ColumnAt,
     Compare,
     Filter,
@@ -17,7 +18,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
 from rag_pipeline.relational.questions.grammar.condition_state import SIGNS
 from rag_pipeline.relational.questions.grammar.number_conditions import NumberConditions
 from rag_pipeline.relational.questions.grammar.period_conditions import PeriodConditions
-from rag_pipeline.relational.questions.grammar.value_conditions import ValueConditions
+from rag_pipeline.relational.questions.grammar.relative_conditions import RelativeConditions
 from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
@@ -26,7 +27,7 @@ _PARTICIPLES = frozenset({"paid", "done", "sent", "sold", "built", "begun", "lef
 """Those that do not end in -ed."""
 
 
-class Conditions(NumberConditions, PeriodConditions, ValueConditions):
+class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
     """Turns the tokens that the measure left into filters."""
 
     def filters(self, base: str, group: Path = ()) -> tuple[Filter, ...]:
@@ -45,7 +46,7 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
         self._take_roles()
         self._take_done()
         self._join_counted()
-        return fold(self._found)
+        return self._with_relative(fold(self._found))
 
     def _anchor_mentions(self) -> None:
         for token in self.tokens:
@@ -141,11 +142,11 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
                 way, place = self._nearest(dates, token)
                 token.used = True
                 self._use("yet")
-                self._add(way, partial(_missing, place, False))
+                self._add_missing(way, place, token)
             elif negated and places:
                 way, place = self._nearest(places, token)
                 token.used = True
-                self._add(way, partial(_missing, place, False))
+                self._add_missing(way, place, token)
             elif presence and places:
                 way, place = self._nearest(places, token)
                 token.used = presence[0].used = True
@@ -155,9 +156,24 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
                     self._add(way, partial(_missing, place, True))
             elif (negated or presence) and (own := self._own_role(token)) is not None:
                 token.used = True
+                self._use_target(token)
                 for one in presence:
                     one.used = True
                 self._add((), partial(_missing, own, not negated))
+
+    def _add_missing(self, way: Way, place: Place, token: Token) -> None:
+        """Add that there is no value: in the row itself, or in any of those that belong to it."""
+        if forward(way) is None:
+            # Patients who were not admitted: no such date at all, or a row without one?
+            if self.choices.pick([True, False]):
+                self._add(way, partial(_missing, place, True), token)
+            else:
+                self._add(way, partial(_missing, place, False))
+        elif self.vocabulary.is_number(place) and self.choices.pick([False, True]):
+            # No stock: none is known, or it is 0?
+            self._add(way, partial(_none_or_zero, place))
+        else:
+            self._add(way, partial(_missing, place, False))
 
     def _own_role(self, token: Token) -> Place | None:
         """Return the key of the base table that a role is named by: `without a boss`."""
@@ -166,6 +182,13 @@ class Conditions(NumberConditions, PeriodConditions, ValueConditions):
         if len(roles) != 1 or (beside is not None and beside.kind == "value"):
             return None
         return self._base, roles[0].columns[0]
+
+    def _use_target(self, role: Token) -> None:
+        """Take the table's name behind a role as part of it: `no transfer ward`."""
+        targets = {link.target for link in self.vocabulary.roles(role)}
+        one = self._beside(role, 1)
+        if one is not None and one.start == role.end and self.vocabulary.table_of(one) in targets:
+            one.used = True
 
     def _dates_of(self, token: Token) -> list[Place]:
         return [] if self.vocabulary.columns(token) else self.vocabulary.dates_like(token)
@@ -256,6 +279,11 @@ def _equals(place: Place, value: bool | int, path: Path) -> Filter:
 
 def _positive(place: Place, path: Path) -> Filter:
     return Compare(ColumnAt(path, *place), ">", Decimal(0))
+
+
+def _none_or_zero(place: Place, path: Path) -> Filter:
+    column = ColumnAt(path, *place)
+    return AnyOf((Missing(column), Compare(column, "=", Decimal(0))))
 
 
 def _missing(place: Place, negated: bool, path: Path) -> Filter:

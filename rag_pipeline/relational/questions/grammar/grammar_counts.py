@@ -73,7 +73,9 @@ class Counting(Grouping):
             measure = Measure("count_distinct", ColumnAt((), *place))
             if vocabulary.is_number(place) and not different:
                 # How many passengers: their sum, or different numbers of them?
-                measure = self.choices.pick([measure, Measure("sum", ColumnAt((), *place))])
+                total = Measure("sum", ColumnAt((), *place))
+                kinds = [total] if vocabulary.is_number_of(place) else [measure, total]
+                measure = self.choices.pick(kinds)
             if not different and not counted.is_korean and group is None:
                 different = [counted]
         elif different:
@@ -86,6 +88,8 @@ class Counting(Grouping):
             raise NotComputableError("it asks for two numbers at once")
         path: Path | None = None
         if per is not None:
+            # Certificates per nurse: what is counted are the rows that join them.
+            table = self._joint(table, per) or table
             path = self._grouping(table, per)[0].path
             if not path:
                 raise NotComputableError(f"rows of {table} do not belong to one “{per.text}” each")
@@ -113,7 +117,8 @@ class Counting(Grouping):
             and grouping.table != table
             and measure.kind == "count"
         )
-        filters = self.conditions.filters(filters_base, grouping.path if grouping else ())
+        path = grouping.path if grouping else ()
+        filters = self.conditions.filters(filters_base, path)
         return Form(
             filters_base,
             measure,

@@ -202,7 +202,10 @@ class Grouping(GrammarState):
         is_person, is_crossed = token.text.lower() in _PERSON, False
         for one in ahead:
             if one.kind == "mention" and not one.used:
-                if is_person and (is_crossed or self.vocabulary.table_of(one) is None):
+                is_role = not self.vocabulary.columns(one) and bool(self.vocabulary.roles(one))
+                if is_person and not is_role and (
+                    is_crossed or self.vocabulary.table_of(one) is None
+                ):
                     return self._owner(token, one)
                 if self.vocabulary.table_of(one) or self.vocabulary.columns(one):
                     if token.text.lower() == "what" and self._is_measurable(one):

@@ -17,6 +17,7 @@ from rag_pipeline.relational.questions.pieces import units_of_measure
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError
 
+_UNITS = frozenset({*units_of_measure(), "money", "counter"})
 _MONEY = ("price", "total", "amount", "cost")
 
 
@@ -36,11 +37,10 @@ class NumberConditions(ConditionState):
             if not token.used:
                 self._take_number(token)
 
-    def _take_number(self, token: Token) -> None:
+    def _take_number(self, token: Token) -> object:
         before, behind = self._beside(token, -1), self._beside(token, 1)
         unit: Token | None = None
-        units = (*units_of_measure(), "money", "counter")
-        if behind is not None and behind.name in units and not behind.used:
+        if behind is not None and behind.name in _UNITS and not behind.used:
             unit = behind
             behind = self._beside(unit, 1)
         for sign in (before, behind):
@@ -58,24 +58,62 @@ class NumberConditions(ConditionState):
                 thing = self._compared(token, sign, unit)
                 return self._compare_thing(thing, SIGNS[sign.name], token, unit)
             if sign.name == "between":
-                return self._between(sign, token)
+                return self._between(sign, token, token, self._beside(unit or token, 1), unit)
+        if (range_ := self._korean_range(token, unit)) is not None:
+            return range_
+        if behind is not None and behind.mention is not None and unit is None and not behind.used:
+            # Wards with 10 beds
+            counts = [p for p in self._numbers(behind) if self.vocabulary.is_number_of(p)]
+            if counts and behind.start == token.end:
+                behind.used = token.used = True
+                return self._compare(counts, "=", token, None, behind)
         if before is not None and before.mention is not None and not before.used:
             places = self._numbers(before) or self.vocabulary.stand_in(before)
-            if places and not before.is_korean:
+            is_equal = (unit or token).particle.startswith(("인", "이"))
+            if places and (not before.is_korean or is_equal):
                 before.used = token.used = True
                 return self._compare(places, "=", token, unit, before)
         return None
 
-    def _between(self, sign: Token, low: Token) -> None:
-        joint, high = self._beside(low, 1), self._beside(low, 2)
+    def _between(
+        self, sign: Token, token: Token, low: Token, joint: Token | None, unit: Token | None
+    ) -> None:
+        high = self._beside(joint, 1) if joint is not None else None
         if joint is None or high is None or joint.name != "and" or high.kind != "number":
             raise NotComputableError(f"it is not clear what “{sign.text}” bounds")
+        behind = self._beside(high, 1)
+        upper = behind if behind is not None and behind.name in _UNITS else None
         sign.used = joint.used = low.used = high.used = True
-        thing = self._compared(low, sign, None)
-        self._compare_thing(thing, ">=", low, None)
+        thing = self._compared(high, sign, upper)
+        self._bounds(thing, low, unit or upper, high, upper or unit)
+
+    def _bounds(
+        self, thing: Token | None, low: Token, unit: Token | None, high: Token, upper: Token | None
+    ) -> None:
+        self._compare_thing(thing, ">=", low, unit)
         if thing is not None:
             thing.used = False
-        self._compare_thing(thing, "<=", high, None)
+        self._compare_thing(thing, "<=", high, upper)
+
+    def _korean_range(self, low: Token, unit: Token | None) -> bool | None:
+        """Take `60에서 80 사이`, `60부터 80까지`; True where it was one."""
+        mark = low.particle if unit is None else unit.particle
+        joint = self._beside(unit or low, 1)
+        is_said = joint is not None and joint.name in ("and", "from")
+        high = self._beside(joint, 1) if joint is not None and is_said else joint
+        if high is None or high.kind != "number" or not (is_said or mark == "에서"):
+            return None
+        behind = self._beside(high, 1)
+        upper = behind if behind is not None and behind.name in _UNITS else None
+        last = self._beside(upper or high, 1)
+        if last is None or not last.is_korean or last.name not in ("between", "to"):
+            return None
+        thing = self._beside(low, -1)
+        low.used = high.used = last.used = True
+        if is_said and joint is not None:
+            joint.used = True
+        self._bounds(thing, low, unit or upper, high, upper or unit)
+        return True
 
     def _compared(self, token: Token, sign: Token, unit: Token | None) -> Token | None:
         """Return what is compared: a table or column behind the number, or before the sign."""
@@ -95,6 +133,8 @@ class NumberConditions(ConditionState):
         vocabulary = self.vocabulary
         if thing is None and unit is not None and unit.name in units_of_measure():
             places = vocabulary.measured_in(unit.name)
+            named = {self._base, *(vocabulary.table_of(t) for t in self.tokens)}
+            places = [p for p in places if p[0] in named]
             return self._compare(places, sign, token, unit, None)
         if thing is None and unit is not None and unit.name == "money":
             places = [p for p in vocabulary.by_last_word(_MONEY) if p[0] == self._base]

@@ -11,15 +11,19 @@ from collections.abc import Sequence
 
 from rag_pipeline.relational.questions.forms.logical_form import (
     ColumnAt,
+    Comparison,
     Form,
+    GroupBy,
     Measure,
 )
+from rag_pipeline.relational.questions.grammar.condition_state import SIGNS
 from rag_pipeline.relational.questions.grammar.grammar_amounts import Totals
 from rag_pipeline.relational.questions.grammar.grammar_counts import Counting
 from rag_pipeline.relational.questions.grammar.grammar_state import (
     AGGREGATES,
 )
 from rag_pipeline.relational.questions.question_tokens import Token
+from rag_pipeline.relational.schema.table_schema import ForeignKey
 from rag_pipeline.relational.schema.ways import NotComputableError
 
 
@@ -37,6 +41,7 @@ class QuestionGrammar(Counting, Totals):
             raise NotComputableError(f"{error}: {_quoted(left)}") from None
 
     def _form(self) -> Form:
+        self.conditions.mark_relative()
         self._check_single()
         group = self._group()
         order = self._superlative()
@@ -55,7 +60,7 @@ class QuestionGrammar(Counting, Totals):
             form = None
         form = form or self._adjective(target) or self._measure(order, target or group)
         self._use_joints()
-        self._use("much", "which", "yet", "counter", "all")
+        self._use("much", "which", "yet", "counter", "all", "altogether")
         for token in self._ops("from", "to"):
             token.used = not any(t.kind in ("number", "period") for t in self._beside(token))
         unused = [token for token in self.tokens if not token.used]
@@ -64,13 +69,19 @@ class QuestionGrammar(Counting, Totals):
         return form
 
     def _check_single(self) -> None:
-        if len(single := self._ops("avg", "share", "between")) > 1:
+        shares = self._ops("share")
+        if len(shares) == 2 and shares[0].is_korean:
+            # 비율은 몇 퍼센트: what is asked for, and the question for it
+            shares[1].used = True
+        if len(single := self._ops("avg", "share")) > 1:
             raise NotComputableError(f"it asks for two things at once: {_quoted(single)}")
         counts = self._ops("count")
-        if len(counts) == 2 and counts[0].is_korean and counts[0].text.startswith("수"):
-            # 고객 수는 몇 명: the number and the question for it are one
-            counts[0].used = True
-            counts = counts[1:]
+        if counts and counts[0].is_korean and counts[0].text.startswith("수"):
+            # 고객 수는 몇 명, 고객 수는 얼마: the number and the question for it are one
+            asked = [*counts[1:], *self._ops("much")]
+            for token in asked[:1]:
+                token.used = True
+            counts = [counts[0], *counts[2:]]
         if len(counts) > 1 or (counts and self._ops("much")):
             asked = _quoted([*counts, *self._ops("much")])
             raise NotComputableError(f"it asks for two numbers at once: {asked}")
@@ -85,12 +96,42 @@ class QuestionGrammar(Counting, Totals):
         else:
             named = self._tables()
             places = vocabulary.columns(target)
+            if not places and (roles := self.conditions.asked_roles(target)):
+                return self._role_rows(self.choices.pick(roles))
             place = self.choices.pick([p for p in places if p[0] in named] or list(places))
             table, columns = place[0], (ColumnAt((), *place),)
+            if (having := self._having(table)) is not None:
+                filters = self.conditions.filters(table)
+                group = GroupBy(column=columns[0])
+                return Form(table, Measure("count"), filters, group, having=having, names_only=True)
         filters = self.conditions.filters(table)
         if not filters:
             raise NotComputableError("it asks for all rows, and for no number")
         return Form(table, Measure("list", columns=columns), filters)
+
+    def _role_rows(self, link: ForeignKey) -> Form:
+        """Return whom the key of a row names: the mentor of Adam Lang."""
+        names = self.vocabulary.schema.tables[link.target].label
+        columns = tuple(ColumnAt((link,), link.target, name) for name in names)
+        filters = self.conditions.filters(link.table)
+        if not filters:
+            raise NotComputableError("it asks for all rows, and for no number")
+        return Form(link.table, Measure("list", columns=columns), filters)
+
+    def _having(self, table: str) -> tuple[Comparison, int] | None:
+        """Return what is said of the number of a table's rows: `more than 5 vehicles`."""
+        for number in [t for t in self.tokens if t.kind == "number" and not t.used]:
+            at = self._index(number)
+            before, behind = self.tokens[max(0, at - 1) : at], self.tokens[at + 1 : at + 3]
+            is_counter = bool(behind) and behind[0].name == "counter"
+            sides = [*before, *behind[is_counter : is_counter + 1]]
+            signs = [t for t in sides if t.name in SIGNS and t.kind == "operator"]
+            things = [t for t in sides if self.vocabulary.table_of(t) == table]
+            if len(signs) == 1 and len(things) == 1 and number.number == int(number.number):
+                for token in (number, *signs, *things, *behind[:is_counter]):
+                    token.used = True
+                return SIGNS[signs[0].name], int(number.number)
+        return None
 
     def _adjective(self, target: Token | None) -> Form | None:
         """Return the rows of the longest, most expensive …; None without such an adjective."""

@@ -47,6 +47,7 @@ class ValueConditions(ConditionState):
 
     def _take_value(self, group: list[Token]) -> None:
         first, last = group[0], group[-1]
+        self._check_flag(first)
         columns = [f for f in first.values if all(_has(t, f) for t in group)]
         columns = self._restricted(first, last, columns)
         options: list[tuple[float, Way, FoundValue]] = []
@@ -54,7 +55,7 @@ class ValueConditions(ConditionState):
         for anchor, bonus in self._value_anchors(first, last):
             at = anchor[-1].target if anchor else self._base
             for found in columns:
-                for way in self._value_ways(at, found.column.table, bool(anchor)):
+                for way in self._value_ways(at, found.column.table, bool(anchor), first):
                     # Whose they are goes before what they have.
                     cost = max(0, len(way) - bonus) + (0.5 if forward(way) is None else 0)
                     if not way and not bonus and not is_beside and self._is_name(found):
@@ -93,15 +94,23 @@ class ValueConditions(ConditionState):
             return OneOf(whole, values, is_other, or_missing)
 
         is_both = one_to_many and len(group) > 1 and not negated and self._joint(group) != "or"
-        said = self._said_both(first, is_both)
+        said = self._said_both(first, last, is_both)
         # Bought Rock and Jazz: both of them, or one of them.
         if is_both and (said or self.choices.pick([True, False])):
             for number, value in enumerate(values):
-                single = partial(_is_one_of, column, (value,))
+                single = partial(is_one_of, column, (value,))
                 self._links |= {step.link for step in way}
                 self._found.append(Constraint(way, single, False, -2 - number))
             return
         self._add(way, make, target)
+
+    def _check_flag(self, value: Token) -> None:
+        """Refuse `nurses work at night`, where night is a kind of shift, and some are `nightWorker`."""
+        for place, words in self.vocabulary.namer.words.items():
+            if value.noun in words and place[0] == self._base and self.vocabulary.is_flag(place):
+                raise NotComputableError(
+                    f"“{value.text}” may be a value, or mean {'.'.join(place)}"
+                )
 
     def _check_verb(self, value: Token, way: Way) -> None:
         """Refuse `rent in France`, where France is of those who rent, or of where they do."""
@@ -111,13 +120,23 @@ class ValueConditions(ConditionState):
             words = f"“{verb.text}” and “{value.text}”"
             raise NotComputableError(f"it is not clear whether {words} belong together")
 
-    def _said_both(self, value: Token, can_be: bool) -> bool:
-        """Take a `both` before values, where rows can have both."""
-        before = self._beside(value, -1)
-        if before is None or before.name != "both":
+    def _said_both(self, first: Token, last: Token, can_be: bool) -> bool:
+        """Take a `both` before values, or 모두 behind them, where rows can have both."""
+        before, behind = self._beside(first, -1), self._beside(last, 1)
+        if behind is not None and behind.mention is not None and last.is_korean != behind.is_korean:
+            behind = self._beside(behind, 1)
+        both = next(
+            (
+                one
+                for one in (before, behind)
+                if one is not None and one.name in ("both", "altogether")
+            ),
+            None,
+        )
+        if both is None:
             return False
-        before.used = can_be
-        return True
+        both.used = can_be
+        return can_be or both.name == "both"
 
     def _joint(self, group: list[Token]) -> str:
         before = self._beside(group[-1], -1)
@@ -136,7 +155,12 @@ class ValueConditions(ConditionState):
                 continue
             if one.name == "named" and one.kind == "operator":
                 one.used = True
-                return [f for f in columns if self._is_name(f)]
+                named = [f for f in columns if self._is_name(f)]
+                thing = self._beside(one, -1)
+                owner = self.vocabulary.table_of(thing) if thing is not None else None
+                if owner is not None and all(f.column.table != owner for f in named):
+                    raise NotComputableError(f"no row of {owner} is called “{first.text}”")
+                return named
             if one.mention is None:
                 continue
             elsewhere = all(f.column.table != one.mention.table for f in columns)
@@ -150,7 +174,10 @@ class ValueConditions(ConditionState):
             same = [f for f in columns if f.column.table == table]
             labelled = [f for f in same if self._is_name(f)]
             # `the playlist Grunge`, but not `playlists in Grunge`.
-            is_apposition = is_before and one.end == first.start
+            is_apposition = is_before and (
+                one.end == first.start
+                or (one.particle in ("가", "이") and last.particle.startswith(("인", "이")))
+            )
             if table and labelled and (is_apposition or len(columns) == len(same)):
                 return labelled
             named = [
@@ -198,8 +225,11 @@ class ValueConditions(ConditionState):
                 return [(self._anchors[id(before)], 0)]
         return [(way, 0) for way in dict.fromkeys([(), *self._anchors.values()])]
 
-    def _value_ways(self, start: str, end: str, is_anchor: bool) -> list[Way]:
+    def _value_ways(self, start: str, end: str, is_anchor: bool, value: Token) -> list[Way]:
         roles = [] if is_anchor and start != self._base else self.roles()
+        if start == self._base and (said := self.direction(value)):
+            ways = self.vocabulary.ways.between(start, end, said)
+            return [way for way in ways if any(step.link in said for step in way)] or ways
         mine = [link for link in roles if link.target == end]
         ways = self.vocabulary.ways.between(start, end, mine)
         if start == end and mine:
@@ -212,6 +242,7 @@ def _has(token: Token, found: FoundValue) -> bool:
     return any(one.column == found.column for one in token.values)
 
 
-def _is_one_of(column: ValueColumn, values: tuple[str, ...], path: Path) -> Filter:
+def is_one_of(column: ValueColumn, values: tuple[str, ...], path: Path) -> Filter:
+    """Return the filter for some values of a column, or of a person's two names."""
     parts = tuple(ColumnAt(path, column.table, name) for name in column.columns)
     return OneOf(parts[0] if len(parts) == 1 else FullName(parts), values)

@@ -52,6 +52,7 @@ class Vocabulary:
     flags: Collection[Place] = frozenset()
     """Whole-number columns that hold nothing but 0 and 1."""
     ways: Ways = field(init=False)
+    _dated: list[str] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.ways = Ways(self.schema)
@@ -104,6 +105,14 @@ class Vocabulary:
         ]
         return own if len(own) == 1 else found
 
+    def dated_tables(self, places: Sequence[Place] = ()) -> list[str]:
+        """Return the tables of some dates; without any, those that have a date of their own."""
+        if places:
+            return list(dict.fromkeys(table for table, _ in places))
+        if self._dated is None:
+            self._dated = [name for name in self.schema.tables if self.own_dates(name)]
+        return self._dated
+
     def own_dates(self, table: str) -> list[Place]:
         """Return the date that says when a row came about: order_date of orders, created_at."""
         own = {*_DATE_WORDS, *self.schema.tables[table].concepts}
@@ -126,6 +135,11 @@ class Vocabulary:
         info = self.schema.tables[place[0]]
         is_key = place[1] in info.reference_columns or place[1] in info.key
         return is_number(info.column(place[1])) and not is_key and not self.is_flag(place)
+
+    def is_number_of(self, place: Place) -> bool:
+        """Whether a column holds numbers of things: bed_count, number_of_beds."""
+        words = self.schema.lexicon.name_concepts(place[1])
+        return len(words) > 1 and bool({"count", "number", "quantity"} & set(words))
 
     def amounts(
         self, token: Token, net: Sequence[Token] = (), gross: Sequence[Token] = ()
