@@ -10,8 +10,6 @@ SHADOW_OVERLAP = 0.5
 """Share of a word's box that its double covers; neighbours overlap by next to nothing."""
 SHADOW_SHIFT = 0.35
 """Ems between a word and its double in either direction, at most."""
-MAX_LOOKED_AT = 50
-"""Equal words that one is compared with: the double of a word is drawn soon after it."""
 
 
 def without_doubles(words: list[PageWord]) -> tuple[list[PageWord], list[str]]:
@@ -19,16 +17,18 @@ def without_doubles(words: list[PageWord]) -> tuple[list[PageWord], list[str]]:
     counts = Counter([word.text for word in words])
     if len(counts) == len(words):
         return words, []
-    places: dict[tuple[str, float], list[PageWord]] = {}
+    rows: dict[tuple[str, float, int], list[PageWord]] = {}
     dropped: set[int] = set()
     for word in words:
         if counts[word.text] == 1:
             continue
-        before = places.setdefault((word.text, word.style.size), [])
-        for other in before[-MAX_LOOKED_AT:]:
-            if _is_double(other, word):
-                dropped.add(id(other))
-        before.append(word)
+        text, size = word.text, word.style.size
+        row = int(word.baseline / (SHADOW_SHIFT * size)) if size else 0
+        for near in (row - 1, row, row + 1):
+            for other in rows.get((text, size, near), ()):
+                if _is_double(other, word):
+                    dropped.add(id(other))
+        rows.setdefault((text, size, row), []).append(word)
     if not dropped:
         return words, []
     kept = [word for word in words if id(word) not in dropped]
