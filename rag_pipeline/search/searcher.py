@@ -19,7 +19,10 @@ from rag_pipeline.search.legs.feedback_leg import (
     feedback_leg,
 )
 from rag_pipeline.search.legs.text_leg import SURE_OF_WORDS, text_leg
-from rag_pipeline.search.legs.vector_languages import vector_hits_across_languages
+from rag_pipeline.search.legs.vector_languages import (
+    LanguageCentroids,
+    vector_hits_across_languages,
+)
 from rag_pipeline.search.ranking.fusion import fuse
 from rag_pipeline.search.ranking.likely_words import with_likely_words
 from rag_pipeline.search.ranking.relevance import boosted, certainty, with_relevance
@@ -60,6 +63,7 @@ class Searcher:
         self._settings = settings.search
         self._space_name = space
         self._embedders = SpaceEmbedders(settings, embedder)
+        self._centroids = LanguageCentroids()
 
     def reading_from(self, database: Database) -> Searcher:
         """Return a searcher with the same models over another reader's database."""
@@ -273,8 +277,10 @@ class Searcher:
         run.space, run.embedding = space, embedding
         embedded = time.perf_counter()
         with self._database.connection() as connection:
+            readers = self._database.principals
+            centroids = self._centroids.of(connection, space, visible, readers)
             found = vector_hits_across_languages(
-                connection, space, embedding, run.candidates, run.scope, visible
+                connection, space, embedding, run.candidates, run.scope, visible, centroids
             )
         run.languages, hits = found.languages, found.hits
         if hits and space.provider == "local":

@@ -143,26 +143,12 @@ LIMIT :limit;
 -- name: chunks_in_languages(chunk_ids)
 SELECT chunk_id, language FROM chunk WHERE chunk_id = ANY(:chunk_ids);
 
--- name: mean_cosines_sampled(space_id, embedding, percent)
+-- name: language_centroids(space_id, percent)
 -- Whole pages of the table are drawn, the same ones each time.
-SELECT
-    c.language,
-    count(*) AS chunk_count,
-    avg(1 - (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions}))) AS mean
+SELECT c.language, count(*) AS chunk_count, avg(l2_normalize(e.embedding)::vector) AS centroid
 FROM chunk AS c TABLESAMPLE SYSTEM (:percent) REPEATABLE (1)
 INNER JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id
 WHERE e.space_id = :space_id
-GROUP BY c.language;
-
--- name: mean_cosines_of(space_id, embedding, chunk_ids)
--- Primary keys of chunk and chunk_embedding.
-SELECT
-    c.language,
-    count(*) AS chunk_count,
-    avg(1 - (e.embedding::halfvec({dimensions}) <=> :embedding::halfvec({dimensions}))) AS mean
-FROM chunk AS c
-INNER JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id
-WHERE e.space_id = :space_id AND c.chunk_id = ANY(:chunk_ids)
 GROUP BY c.language;
 
 -- name: estimated_chunks()$

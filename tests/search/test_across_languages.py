@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from rag_pipeline.search.filters import EVERYTHING, Filters, resolve
-from rag_pipeline.search.legs.vector_languages import vector_hits_across_languages
+from rag_pipeline.search.legs.vector_languages import (
+    LanguageCentroids,
+    vector_hits_across_languages,
+)
 from rag_pipeline.search.legs.vector_leg import vector_leg
 from rag_pipeline.search.ranking.likely_words import with_likely_words
 from rag_pipeline.search.scores import Clause, LegHit
@@ -52,7 +55,10 @@ def test_nearness_to_a_language_is_not_nearness_to_the_question(
         scope = resolve(connection, Filters(documents=documents)) if documents else EVERYTHING
         plain = vector_leg(connection, space, QUESTION, 40, scope)
         assert answer not in {hit.chunk_id for hit in plain}
-        found = vector_hits_across_languages(connection, space, QUESTION, 40, scope)
+        centroids = LanguageCentroids().of(connection, space, None, None)
+        found = vector_hits_across_languages(
+            connection, space, QUESTION, 40, scope, centroids=centroids
+        )
     assert len(found.hits) == 40
     assert found.hits[0].chunk_id == answer
     assert found.hits[0].raw_score == pytest.approx(0.6 + 0.8 * 0.85, abs=0.1)
@@ -66,7 +72,12 @@ def test_a_filter_by_language_leaves_the_cosines_alone(
     database, answer = two_languages
     with database.connection() as connection:
         scope = resolve(connection, Filters(languages=["en"]))
-        found = vector_hits_across_languages(connection, space_of(database), QUESTION, 10, scope)
+        space = space_of(database)
+        centroids = LanguageCentroids().of(connection, space, None, None)
+        found = vector_hits_across_languages(
+            connection, space, QUESTION, 10, scope, centroids=centroids
+        )
+    assert set(centroids) == {"ko", "en"}
     assert (found.hits[0].chunk_id, found.languages) == (answer, {})
     assert found.hits[0].raw_score == pytest.approx(0.6, abs=0.01)
 
