@@ -76,6 +76,7 @@ def chunk(
 __all__ = [
     "CHUNKING_VERSION",
     "STRATEGIES",
+    "CountTokens",
     "add_contexts",
     "chunk",
     "content_hash",

@@ -67,6 +67,8 @@ def relational_plan(source: SourceArgument = None, as_json: JsonOption = False) 
             f"{about}{plan.chunks:,} chunks, {about}{plan.tokens:,} tokens"
         )
         _print_tree(plan.tree, 1)
+        for note in plan.left_out:
+            out.print(f"  [dim]not shown: {safe(note)}[/]")
 
 
 def _print_tree(node: PlannedNode, level: int) -> None:

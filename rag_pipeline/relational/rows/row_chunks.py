@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 import pandas as pd
 
-from rag_pipeline.chunking import content_hash, embedded_text
+from rag_pipeline.chunking import CountTokens, content_hash, embedded_text
 from rag_pipeline.frames import SECTION, Chunks, check
 from rag_pipeline.relational.rows.row_reading import Record
 from rag_pipeline.relational.rows.row_text import Renderer
 from rag_pipeline.relational.rows.row_views import Group, View, key_text, keys_of, shown
+from rag_pipeline.relational.rows.token_budget import parts_of
 from rag_pipeline.relational.schema.table_schema import Schema, is_flag, is_text
 from rag_pipeline.settings import RelationalSettings
 from rag_pipeline.text import TRAIL_SEPARATOR
 
-CountTokens = Callable[[Sequence[str]], list[int]]
 MAX_CATEGORY_CHARACTERS = 60
 
 
@@ -47,6 +47,12 @@ class _Draft:
     def text(self) -> str:
         """What is embedded and indexed."""
         return embedded_text(self.trail, None, self.content)
+
+
+def _numbered(drafts: list[_Draft]) -> list[_Draft]:
+    for index, draft in enumerate(drafts):
+        draft.index = index
+    return drafts
 
 
 class Chunker:
@@ -93,27 +99,43 @@ class Chunker:
         if strategy in ("auto", "entity") or not any(group.rows for group in entity.groups):
             whole = _Draft(trail, self._renderer.whole(entity), self._metadata(entity.record))
             if strategy != "auto" or not entity.size or self._fits(whole):
-                return [whole]
+                return _numbered(self._in_parts(whole))
         size = 1 if strategy == "child" else self._settings.children_per_chunk
-        drafts = self._children(entity, trail, size)
+        drafts = [
+            part for one in self._children(entity, trail, size) for part in self._in_parts(one)
+        ]
         if strategy != "child":
-            summary = self._renderer.summary(entity)
-            drafts.insert(0, _Draft(trail, summary, self._metadata(entity.record)))
-            for draft in drafts[1:]:
-                draft.parent_index = len(drafts)
-            drafts.append(_Draft(trail, summary, {}, parent=True))
-        for index, draft in enumerate(drafts):
-            draft.index = index
-        return drafts
+            summary = _Draft(trail, self._renderer.summary(entity), self._metadata(entity.record))
+            own = self._in_parts(summary)
+            for draft in drafts:
+                draft.parent_index = len(own) + len(drafts)
+            drafts = [*own, *drafts, _Draft(trail, summary.content, {}, parent=True)]
+        return _numbered(drafts)
 
     def _fits(self, draft: _Draft) -> bool:
         # Counting is slow next to this: a token has at least one character, and seldom over eight.
-        length = len(draft.content)
+        length = len(draft.text)
         if length <= self._settings.token_budget:
             return True
         if length > 12 * self._settings.token_budget:
             return False
-        return self._count_tokens([draft.content])[0] <= self._settings.token_budget
+        return self._count_tokens([draft.text])[0] <= self._settings.token_budget
+
+    def _in_parts(self, draft: _Draft) -> list[_Draft]:
+        """Return the draft, or drafts within the budget that have its text between them."""
+        if self._fits(draft):
+            return [draft]
+        room = self._settings.token_budget - self._count_tokens([draft.trail])[0]
+        texts = parts_of(draft.content, room, self._count_tokens, self._settings.language)
+        count = len(texts)
+        return [
+            replace(
+                draft,
+                content=text,
+                metadata={**draft.metadata, "part": number, "parts": count},
+            )
+            for number, text in enumerate(texts, start=1)
+        ]
 
     def _children(self, entity: View, trail: str, size: int) -> list[_Draft]:
         """Return a draft for every `size` children: a changed one changes one chunk only."""

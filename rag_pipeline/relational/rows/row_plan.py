@@ -7,11 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from rag_pipeline.relational.rows.row_chunks import Chunker, CountTokens
+from rag_pipeline.chunking import CountTokens
+from rag_pipeline.relational.rows.row_chunks import Chunker
 from rag_pipeline.relational.rows.row_reading import read_batch
 from rag_pipeline.relational.rows.row_text import Renderer
 from rag_pipeline.relational.rows.row_views import Viewer
-from rag_pipeline.relational.schema.relation_tree import Node, Reference
+from rag_pipeline.relational.schema.relation_tree import Node, Reference, left_out
 from rag_pipeline.relational.schema.table_schema import Schema
 from rag_pipeline.settings import RelationalSettings
 
@@ -44,6 +45,8 @@ class RelationalPlan:
     tokens: int
     sampled: int
     """Root rows that the estimate is from; exact where it is all of them."""
+    left_out: list[str] = field(default_factory=list)
+    """Columns, tables and places that chunks do not show, with the reason."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for `--json`."""
@@ -76,6 +79,7 @@ def plan_relational(
         round(chunks * scale),
         round(tokens * scale),
         len(sample),
+        left_out(schema, settings),
     )
 
 

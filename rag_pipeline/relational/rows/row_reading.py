@@ -40,7 +40,7 @@ class Record:
     references: dict[str, Record] = field(default_factory=dict)
     """By the column (or columns, joined by `+`) that names the row."""
     children: dict[str, list[Record]] = field(default_factory=dict)
-    """By table, in the order of their keys."""
+    """By `Node.group`, in the order of their keys."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def _record(node: Node, document: Any) -> Record:
     for child, items in zip(node.children, below, strict=True):
         records = [_record(child, item) for item in items or []]
         records.sort(key=lambda record: [(isinstance(v, str), v) for v in record.key])
-        children.setdefault(child.table.name, []).extend(records)
+        children[child.group] = records
     return Record(
         node.table.name,
         tuple(key),

@@ -14,14 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, func, select, types
+from sqlalchemy import Connection, func, select
 
 from rag_pipeline.relational.rows.row_reading import Record, as_text_array
 from rag_pipeline.relational.schema.relation_tree import Node, Reference, tables_of
-from rag_pipeline.relational.schema.table_schema import Schema, TableInfo
-
-TIME_WORDS = frozenset({"at", "on", "time", "date", "last", "timestamp", "row"})
-"""What the name of a time of change says besides that."""
+from rag_pipeline.relational.schema.table_schema import Schema
 
 
 @dataclass(frozen=True)
@@ -59,26 +56,16 @@ def times_tree(tree: Node, schema: Schema) -> Node | None:
 
     None where no table has one. Tables without one keep their columns.
     """
-    times = {name: column for name, t in schema.tables.items() if (column := changed_at(t, schema))}
+    times = {name: t.changed_at for name, t in schema.tables.items() if t.changed_at}
     used = tables_of(tree).keys()
     return _reduced(tree, times) if used & times.keys() else None
 
 
-def changed_at(table: TableInfo, schema: Schema) -> str | None:
-    """Return the column that holds the time of a row's last change, by its type and name."""
-    for column in table.table.columns:
-        words = set(schema.lexicon.name_concepts(column.name))
-        is_time = isinstance(column.type, types.DateTime)
-        if is_time and "update" in words and words - {"update"} <= TIME_WORDS:
-            return str(column.name)
-    return None
-
-
-def newest_times(connection: Connection, tree: Node, schema: Schema) -> dict[str, str]:
+def newest_times(connection: Connection, tree: Node) -> dict[str, str]:
     """Return the newest time of change of each table that has one, as JSON writes it."""
     found = {}
     for table in tables_of(tree).values():
-        column = changed_at(table, schema)
+        column = table.changed_at
         if column is not None:
             newest = select(
                 as_text_array(connection.dialect.name, [func.max(table.table.c[column])])

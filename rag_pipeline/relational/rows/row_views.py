@@ -14,10 +14,14 @@ from sqlalchemy import Column
 
 from rag_pipeline.relational.rows.row_reading import Record
 from rag_pipeline.relational.schema.amounts_of_tables import LineAmount, line_amounts
+from rag_pipeline.relational.schema.relation_tree import key_of_group, table_of_group
 from rag_pipeline.relational.schema.table_schema import Schema, is_date, is_flag, is_text
 from rag_pipeline.text import clean_text, one_line
 
 MAX_VALUE_CHARACTERS = 2_000
+CUT = " … (cut)"
+"""Ends a value that is longer."""
+NONE = {"en": "none", "ko": "없음"}
 STATE_WORDS = frozenset({"status", "state", "grade", "type", "reason", "return", "result"})
 """Last words of columns whose values are counted in a group's head."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -53,6 +57,8 @@ class View:
     label: str
     fields: list[Field]
     named: list[Field]
+    named_by: list[Field]
+    """Rows of the same table that name this one: those who report to it."""
     groups: list[Group]
     record: Record = field(repr=False)
 
@@ -91,18 +97,23 @@ class Viewer:
             and not _is_label(text, label)
         ]
         below = hidden | repeated
-        groups = [
-            self._group(name, records, below)
-            for name, records in record.children.items()
+        groups, named_by = [], []
+        for name, records in record.children.items():
+            if table_of_group(name) == record.table:
+                labels = ", ".join(map(self.label, records)) or NONE[self._language]
+                named_by.append(Field(self._group_name(name), labels))
             # Only the root says that there are none, else every row below would repeat it.
-            if records or is_root
-        ]
+            elif records or is_root:
+                groups.append(self._group(name, records, below))
         amount = self._amounts.get(table.name)
         if amount is not None and (total := amount.of(record.values)) is not None:
             fields.append(Field(self.name("amount"), shown(total)))
-        return View(self.name(table.name), label, fields, self._named(record), groups, record)
+        return View(
+            self.name(table.name), label, fields, self._named(record), named_by, groups, record
+        )
 
-    def _group(self, table: str, records: list[Record], hidden: frozenset[str]) -> Group:
+    def _group(self, group: str, records: list[Record], hidden: frozenset[str]) -> Group:
+        table = table_of_group(group)
         rows = [self._view(record, hidden, frozenset()) for record in records]
         sums = []
         for column in self._schema.tables[table].table.columns:
@@ -116,7 +127,15 @@ class Viewer:
         total = amount_below(records, self._amounts)
         if total is not None:
             sums.append(Field(self.name("amount"), shown(total)))
-        return Group(self.name(table), rows, sums, self._tally(records))
+        return Group(self._group_name(group), rows, sums, self._tally(records))
+
+    def _group_name(self, group: str) -> str:
+        """Return what rows below a row are called: `flights (from airport)`."""
+        name = self.name(table_of_group(group))
+        columns = key_of_group(group)
+        if not columns:
+            return name
+        return f"{name} ({self.name(self._role_words('+'.join(columns)) or columns[0])})"
 
     def _states(self, column: Column[object], records: Sequence[Record]) -> str:
         """Return how many rows are in which state: `returned (2), shipped (5)`, or `2 / 7`."""
@@ -137,12 +156,16 @@ class Viewer:
 
     def _role(self, key: str, named: Record) -> str:
         """Return what a named row is to this row (`referred by`), or its table's name."""
-        lexicon = self._schema.lexicon
-        words = [word for word in lexicon.shown(key, "en").split() if word not in KEY_WORDS]
-        concepts = set(lexicon.name_concepts(" ".join(words))) if words else set()
+        words = self._role_words(key)
+        concepts = set(self._schema.lexicon.name_concepts(words)) if words else set()
         if concepts <= {*self._schema.tables[named.table].concepts}:
             return self.name(named.table)
-        return self.name("_".join(words))
+        return self.name(words)
+
+    def _role_words(self, key: str) -> str:
+        """Return the words of a key's columns that say what it means, joined by `_`."""
+        words = self._schema.lexicon.shown(key, "en").split()
+        return "_".join(word for word in words if word not in KEY_WORDS)
 
     def _called(self, record: Record) -> str:
         above = "; ".join(
@@ -258,4 +281,4 @@ def shown(value: Any) -> str:
     text = one_line(clean_text(str(value)))
     if text.endswith(("T00:00:00", " 00:00:00", " 00:00:00.000000")):
         text = text[:10]
-    return text[:MAX_VALUE_CHARACTERS]
+    return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + CUT

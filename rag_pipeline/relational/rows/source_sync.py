@@ -44,7 +44,7 @@ from rag_pipeline.sync import progress
 from rag_pipeline.sync.documents.budget import Ledger
 from rag_pipeline.sync.sync_context import SyncContext
 
-RELATIONAL_VERSION = "4"
+RELATIONAL_VERSION = "5"
 """Raised with every change that may change chunks: stored rows are then stale."""
 PROGRESS_STAGE = "relational_rows"
 """What progress calls root rows that are done."""
@@ -148,7 +148,7 @@ class SourceSync:
                 landing.land(self._changed(batch, {}), self._report)
         else:
             with reading(engine, settings.timeout_seconds) as source:
-                newest = newest_times(source, self._tree, schema)
+                newest = newest_times(source, self._tree)
             for batch in self._batches(engine, times):
                 self._land_by_times(engine, landing, batch, newest)
         self._delete(landing)

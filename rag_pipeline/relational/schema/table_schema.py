@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sqlalchemy import Column, Engine, MetaData, Table, types
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import SQLAlchemyError
 
 from rag_pipeline.errors import SourceError
@@ -21,6 +22,8 @@ KEY_WORDS = frozenset({"id", "no", "number", "code", "key", "to", "by"})
 
 _IDENTIFIERS = ("plate", "code", "number", "serial", "sku", "isbn")
 """What a row is called by where it has no name."""
+_TIME_WORDS = frozenset({"at", "on", "time", "date", "last", "timestamp", "row"})
+"""What the name of a time of change says besides that."""
 DIRECTIONS = frozenset({"from", "to"})
 _FIRST_NAMES = {("first", "name"), ("given", "name"), ("forename",), ("firstnam",)}
 _LAST_NAMES = {("last", "name"), ("famili", "name"), ("surnam",), ("lastnam",)}
@@ -50,6 +53,8 @@ class TableInfo:
     """The words of its name, as the lexicon knows them: `invoice_items` → invoice, line."""
     label: tuple[str, ...]
     """Columns that a person would call a row by; the key, where there is no better one."""
+    changed_at: str | None = None
+    """The column that holds the time of a row's last change, by its type and name."""
 
     @cached_property
     def reference_columns(self) -> frozenset[str]:
@@ -59,8 +64,18 @@ class TableInfo:
     @property
     def is_join_table(self) -> bool:
         """Nothing but two foreign keys: a relation, no thing of its own."""
-        columns = {column.name for column in self.table.columns}
+        columns = {column.name for column in self.table.columns} - self.bookkeeping.keys()
         return len(self.foreign_keys) == 2 and columns - set(self.key) <= self.reference_columns
+
+    @cached_property
+    def bookkeeping(self) -> dict[str, str]:
+        """Columns that say nothing about the row to a reader, with the reason."""
+        found = {
+            column.name: "not readable as text"
+            for column in self.table.columns
+            if not is_readable(column)
+        }
+        return found | ({self.changed_at: "time of the last change"} if self.changed_at else {})
 
     def column(self, name: str) -> Column[object]:
         """Return a column by its name."""
@@ -157,7 +172,17 @@ def _table_info(table: Table, known: set[str], lexicon: Lexicon) -> TableInfo:
     references = {name for fk in foreign_keys for name in fk.columns}
     concepts = lexicon.name_concepts(table.name)
     label = _label(table, key, references, concepts, lexicon)
-    return TableInfo(table.name, table, key, tuple(foreign_keys), concepts, label)
+    changed = _changed_at(table, lexicon)
+    return TableInfo(table.name, table, key, tuple(foreign_keys), concepts, label, changed)
+
+
+def _changed_at(table: Table, lexicon: Lexicon) -> str | None:
+    for column in table.columns:
+        words = set(lexicon.name_concepts(column.name))
+        is_time = isinstance(column.type, types.DateTime)
+        if is_time and "update" in words and words - {"update"} <= _TIME_WORDS:
+            return str(column.name)
+    return None
 
 
 def _label(
@@ -207,5 +232,5 @@ def is_flag(column: Column[object]) -> bool:
 
 
 def is_readable(column: Column[object]) -> bool:
-    """Whether a value means anything as text: no bytes, no types the driver does not know."""
-    return not isinstance(column.type, types.LargeBinary | types.NullType)
+    """Whether a value means anything as text: no bytes, search vectors or unknown types."""
+    return not isinstance(column.type, types.LargeBinary | types.NullType | postgresql.TSVECTOR)
