@@ -91,7 +91,7 @@ def chunks_of(settings: RelationalSettings) -> list[EntityChunks]:
     chunker = Chunker(settings, schema, Renderer(settings, Path()), count_tokens)
     with reading(engine, 5) as connection:
         records = read_batch(connection, build_tree(schema, settings), 100).records
-    return chunker.chunks_of([Viewer(schema, "en").view(record) for record in records])
+    return chunker.chunks_of([Viewer(schema, settings.language).view(record) for record in records])
 
 
 @pytest.mark.parametrize("strategy", ["auto", "entity", "child", "parent_child"])
