@@ -138,7 +138,7 @@ def test_roles_other_sides_and_none(tmp_path: Path) -> None:
     assert "trained by: Ada Holm" in bo
     assert "bills: none" in ada
     assert "from harbour: Kiel; to harbour: Oslo; cargo: timber" in bo
-    assert "(trained by): 없음" in text_of(settings, "ko")[1]
+    assert "): 없음" in text_of(settings, "ko")[1]
 
 
 def test_a_row_stands_under_one_parent_unless_it_would_be_lost(tmp_path: Path) -> None:
