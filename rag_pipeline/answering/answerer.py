@@ -117,7 +117,9 @@ class Answerer:
             # A question limited to some documents is not computed.
             if self._databases and request.filters.is_empty:
                 computed = compute(self._databases, query, self._chat)
-                if computed is not None:
+                if isinstance(computed, str):
+                    notes.append(computed)
+                elif computed is not None:
                     yield computed.text
                     seconds = {"compute": time.perf_counter() - start}
                     own_notes = [*computed.notes, *notes]

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 _WRITTEN = "the chat model wrote the SQL: read it before relying on the number"
 
 
-def compute(databases: Databases, question: str, chat: ChatModel | None) -> Answer | None:
-    """Return a computed answer; None if the question does not ask a database for a number.
+def compute(databases: Databases, question: str, chat: ChatModel | None) -> Answer | str | None:
+    """Return a computed answer, or why a number that is asked for was not computed.
 
-    Raises `ProviderError` and `ChatError`.
+    None if the question does not ask a database for a number. Raises `ProviderError` and
+    `ChatError`.
     """
     exact = databases.answer(question, chat)
     if not exact.is_computed or exact.sql is None:
-        return None
+        return f"no number was computed: {exact.reason}" if exact.is_about_data else None
     is_exact = exact.method == "rules"
     return Answer(
         question,

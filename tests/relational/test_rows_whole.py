@@ -197,3 +197,20 @@ def test_a_long_value_is_cut_with_a_mark(tmp_path: Path) -> None:
     (entity,) = chunks_of(settings.model_copy(update={"token_budget": 5_000}))
     assert CUT in entity.texts[0]
     assert len(entity.texts[0]) < MAX_VALUE_CHARACTERS + 500
+
+
+def test_values_that_look_like_others_are_shown(tmp_path: Path) -> None:
+    """A city that the company is called after, and a child's own value that its parent has, too."""
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.executescript(
+            "CREATE TABLE firms (id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(20),"
+            " motto VARCHAR(40));"
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY,"
+            " firm_id INTEGER NOT NULL REFERENCES firms, ship_city VARCHAR(20), remark VARCHAR(40));"
+            "INSERT INTO firms VALUES (1, 'Bremen Traders', 'Bremen', 'urgent');"
+            "INSERT INTO orders VALUES (7, 1, 'Bremen', 'urgent'), (8, 1, 'Kiel', NULL);"
+        )
+    (text,) = text_of(settings_of(tmp_path / "shop.db", name="shop", root="firms"))
+    assert "city: Bremen" in text.splitlines()
+    assert "- orders 7: remark: urgent" in text, "the city is that of the firm"
+    assert "- orders 8: ship city: Kiel" in text

@@ -24,6 +24,8 @@ CUT = " … (cut)"
 NONE = {"en": "none", "ko": "없음"}
 STATE_WORDS = frozenset({"status", "state", "grade", "type", "reason", "return", "result"})
 """Last words of columns whose values are counted in a group's head."""
+_Values = frozenset[tuple[str, str]]
+"""Last words of columns' names, with values."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -81,20 +83,31 @@ class Viewer:
         self._amounts = line_amounts(schema)
 
     def view(self, record: Record) -> View:
-        """Return the view of a root record. Values that rows repeat of it are left out of them."""
-        repeated = {text for v in record.values.values() if len(text := shown(v)) > 3}
-        return self._view(record, frozenset(), frozenset(repeated))
+        """Return the view of a root record.
 
-    def _view(self, record: Record, hidden: frozenset[str], repeated: frozenset[str]) -> View:
+        What rows repeat of it, such as the city in `ship_city`, is left out of them.
+        """
+        repeated = {
+            (self._last_word(name), text)
+            for name, value in record.values.items()
+            if len(text := shown(value)) > 3
+        }
+        return self._view(record, frozenset(), frozenset(repeated), is_root=True)
+
+    def _last_word(self, name: str) -> str:
+        return self._schema.lexicon.name_concepts(name)[-1]
+
+    def _view(
+        self, record: Record, hidden: _Values, repeated: _Values, *, is_root: bool = False
+    ) -> View:
         table = self._schema.tables[record.table]
-        is_root = not hidden
         label = self.label(record)
         fields = [
             Field(self.name(name), text)
             for name, value in record.values.items()
             if (text := shown(_flagged(table.column(name), value)))
-            and text not in hidden
-            and not _is_label(text, label)
+            and name not in table.label
+            and (self._last_word(name), text) not in hidden
         ]
         below = hidden | repeated
         groups, named_by = [], []
@@ -112,7 +125,7 @@ class Viewer:
             self.name(table.name), label, fields, self._named(record), named_by, groups, record
         )
 
-    def _group(self, group: str, records: list[Record], hidden: frozenset[str]) -> Group:
+    def _group(self, group: str, records: list[Record], hidden: _Values) -> Group:
         table = table_of_group(group)
         rows = [self._view(record, hidden, frozenset()) for record in records]
         sums = []
@@ -257,10 +270,6 @@ def _flagged(column: Column[object], value: Any) -> Any:
 def key_text(key: Sequence[Any]) -> str:
     """Return a key as one text; parts of a composite key are separated by `|`."""
     return "|".join(str(part) for part in key)
-
-
-def _is_label(text: str, label: str) -> bool:
-    return text == label or (len(text) > 2 and text in label.split(" "))
 
 
 def shown(value: Any) -> str:
