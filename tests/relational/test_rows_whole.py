@@ -206,7 +206,8 @@ def test_values_that_look_like_others_are_shown(tmp_path: Path) -> None:
             "CREATE TABLE firms (id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(20),"
             " motto VARCHAR(40));"
             "CREATE TABLE orders (id INTEGER PRIMARY KEY,"
-            " firm_id INTEGER NOT NULL REFERENCES firms, ship_city VARCHAR(20), remark VARCHAR(40));"
+            " firm_id INTEGER NOT NULL REFERENCES firms, ship_city VARCHAR(20),"
+            " remark VARCHAR(40));"
             "INSERT INTO firms VALUES (1, 'Bremen Traders', 'Bremen', 'urgent');"
             "INSERT INTO orders VALUES (7, 1, 'Bremen', 'urgent'), (8, 1, 'Kiel', NULL);"
         )
