@@ -7,6 +7,7 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
+import reportlab
 
 from tests.parsing.pages import blocks_of
 
@@ -50,8 +51,12 @@ def mapped_pdf(
     composite = (
         "<</Type/Font/Subtype/Type0/BaseFont/Gothic/Encoding/Identity-V/ToUnicode 5 0 R"
         "/DescendantFonts[<</Type/Font/Subtype/CIDFontType2/BaseFont/Gothic/FontDescriptor 6 0 R"
-        "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>>>]>>"
+        "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>"
+        "/CIDToGIDMap/Identity>>]>>"
     )
+    # Without one of its own PDFium has no letters to measure for kana.
+    font = Path(reportlab.__file__).with_name("fonts").joinpath("Vera.ttf").read_bytes()
+    font = font.decode("latin-1")
     objects = [
         "<</Type/Catalog/Pages 2 0 R>>",
         "<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -60,7 +65,8 @@ def mapped_pdf(
         f"<</Length {len(content)}>>stream\n{content}\nendstream",
         f"<</Length {len(cmap)}>>stream\n{cmap}\nendstream",
         "<</Type/FontDescriptor/FontName/Gothic/Flags 32/FontBBox[0 -200 1000 800]/ItalicAngle 0"
-        "/Ascent 800/Descent -200/CapHeight 700/StemV 80>>",
+        f"/Ascent 800/Descent -200/CapHeight 700/StemV 80{'/FontFile2 7 0 R' if down else ''}>>",
+        f"<</Length {len(font)}>>stream\n{font}\nendstream",
     ]
     data = b"%PDF-1.7\n"
     places = []
@@ -69,7 +75,7 @@ def mapped_pdf(
         data += f"{number} 0 obj\n{body}\nendobj\n".encode("latin-1")
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     start = len(data)
-    data += f"xref\n0 7\n0000000000 65535 f \n{table}trailer<</Size 7/Root 1 0 R>>\n".encode()
+    data += f"xref\n0 8\n0000000000 65535 f \n{table}trailer<</Size 8/Root 1 0 R>>\n".encode()
     path.write_bytes(data + f"startxref\n{start}\n%%EOF".encode())
     return path
 
@@ -122,3 +128,22 @@ def test_steps_from_right_to_left_stay_apart(tmp_path: Path) -> None:
         for one in from_right(500, 700 - 13 * at, line, by_letter=True)
     ]
     assert list(blocks_of(mapped_pdf(tmp_path / "a.pdf", drawn))["text"]) == list(map(meant, lines))
+
+
+@pytest.mark.parametrize("by_letter", [False, True])
+def test_columns_from_top_to_bottom_are_lines_from_the_right(
+    tmp_path: Path, by_letter: bool
+) -> None:
+    columns = ["ABCDEFGHIJ", "KLMNOPQRST", "UVWXYZ"]
+    drawn = [
+        one
+        for at, column in enumerate(columns)
+        for one in (
+            [(500 - 16 * at, 700 - 10 * k, letter) for k, letter in enumerate(column)]
+            if by_letter
+            else [(500 - 16 * at, 700, column)]
+        )
+    ]
+    texts = list(blocks_of(mapped_pdf(tmp_path / "a.pdf", drawn, down=True))["text"])
+    kana = "".join(chr(0x3042 + ord(letter) - ord("A")) for letter in "".join(columns))
+    assert texts[0].replace("\n", "") == kana

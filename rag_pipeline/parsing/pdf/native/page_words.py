@@ -29,6 +29,7 @@ from rag_pipeline.parsing.pdf.native.letter_order import (
 )
 from rag_pipeline.parsing.pdf.native.pdfium_calls import Address, Pointer, Slots
 from rag_pipeline.parsing.pdf.native.text_runs import PageRuns, Run, RunReader
+from rag_pipeline.parsing.pdf.native.vertical_writing import TURNS, vertical_words
 from rag_pipeline.parsing.pdf.native.word_spans import BROKEN_HYPHEN, word_spans
 
 SAMPLE_FROM = 4
@@ -120,6 +121,8 @@ class TextReader:
         words.boxes = self._boxes(page, words, by_corners)
         if page.right_to_left:
             self._put_in_order(page, words)
+        if page.asian:
+            self._turn_columns(page, words)
 
     def _put_in_order(self, page: PageRuns, words: RawWords) -> None:
         """Put the characters of words in order whose lines run from right to left."""
@@ -133,6 +136,19 @@ class TextReader:
             if last + 1 - start == len(words.texts[at]):
                 lefts = characters[start : last + 1, 0].tolist()
                 words.texts[at] = logical_text(words.texts[at], lefts)
+
+    def _turn_columns(self, page: PageRuns, words: RawWords) -> None:
+        """Let words that run downwards be words of a turned text."""
+        firsts = self._character_boxes(page, words.positions)
+        lasts = self._character_boxes(page, words.lasts)
+        for at, goes_on in vertical_words(words.texts, firsts, lasts).items():
+            words.runs[at] = words.runs[at]._replace(turns=TURNS)
+            words.boxes[at, :2] = np.minimum(firsts[at, :2], lasts[at, :2])
+            words.boxes[at, 2:] = np.maximum(firsts[at, 2:], lasts[at, 2:])
+            page.runs[words.runs[at].address] = words.runs[at]
+            if goes_on:
+                words.glued[at] = True
+                words.boxes[at - 1, 1] = min(words.boxes[at - 1, 1], firsts[at, 3])
 
     def _assign_runs(self, page: PageRuns, words: RawWords) -> dict[int, list[_Piece]]:
         """Give each word its run; return those of several text objects, in pieces."""
