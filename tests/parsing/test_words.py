@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rag_pipeline.parsing.pdf.layout.geometry import PageContent
 from rag_pipeline.parsing.pdf.native.page_content import read_pages
-from rag_pipeline.parsing.pdf.native.page_words import BROKEN_HYPHEN, word_spans
+from rag_pipeline.parsing.pdf.native.word_spans import BROKEN_HYPHEN, word_spans
 from tests.parsing.pages import HEIGHT, draw_pdf
 
 _WORD = re.compile(rf"[^\s\x00{BROKEN_HYPHEN}]+{BROKEN_HYPHEN}?|{BROKEN_HYPHEN}")

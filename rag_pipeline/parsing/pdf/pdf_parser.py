@@ -159,7 +159,7 @@ class _Rows:
         found = []
         if self.failed:
             found.append(f"{_pages(self.failed)} cannot be loaded")
-        if self.silent_pages and self.pages_with_images:
+        if self.silent_pages:
             found.append(f"{_pages(self.silent_pages)} without text (images or blank)")
         if self.left_out:
             hidden = sum(map(len, self.left_out))

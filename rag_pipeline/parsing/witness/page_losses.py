@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from rag_pipeline.parsing.witness.losses import Losses
 from rag_pipeline.parsing.witness.raw_pdf import Reading
 
+WHOLE = 0.7
+"""Share of the characters of a page that a reading of all of it has at least."""
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -42,7 +44,9 @@ def find_page_losses(readings: Iterable[Reading], pages: dict[int, KnownPage]) -
         total += min(len(_WORD.findall(text)) for text in seen)
         missing = [_missing(text, known) for text in seen]
         lost += _agreed(sorted(missing, key=Counter.total))
-        changed += _all_of([_new_numbers(text, known) for text in seen])
+        # An engine that gave up within a damaged page does not know its numbers.
+        whole = [text for text in seen if len(text) > WHOLE * len(known.text)]
+        changed += _all_of([_new_numbers(text, known) for text in whole])
     return Losses(total, lost, changed)
 
 
@@ -103,7 +107,7 @@ def _new_numbers(text: str, known: KnownPage) -> Counter[str]:
 
 def _all_of(counters: list[Counter[str]]) -> Counter[str]:
     """What every one of them holds."""
-    common = counters[0]
+    common = counters[0] if counters else Counter[str]()
     for one in counters[1:]:
         common &= one
     return common

@@ -14,6 +14,8 @@ Box = tuple[float, float, float, float]
 """x0, y0, x1, y1."""
 
 
+SPACE_GAP = 0.13
+"""Ems; words of different text objects that stand closer are one word."""
 OVERPRINT = 0.2
 """Ems by which a number begins before the end of the one before it where the two are no one
 number: values that are too long for their cells run into the next."""

@@ -6,12 +6,21 @@ from collections.abc import Iterable
 from itertools import pairwise
 from operator import attrgetter
 
-from rag_pipeline.parsing.pdf.layout.geometry import OVERPRINT, Line, PageWord, Style
+from rag_pipeline.parsing.pdf.layout.geometry import (
+    OVERPRINT,
+    SPACE_GAP,
+    Line,
+    PageWord,
+    Style,
+)
+from rag_pipeline.parsing.pdf.layout.right_to_left import (
+    RIGHT_TO_LEFT,
+    runs_right_to_left,
+    text_from_right,
+)
 
 SEGMENT_GAP = 0.85
 """Ems; a wider gap may part columns or cells. Justified lines stretch spaces up to about 0.8."""
-SPACE_GAP = 0.13
-"""Ems; words of different text objects that stand closer are one word."""
 RAISED_SIZE = 0.85
 """Share of the size of the word before that an exponent or the mark of a note has at most."""
 UNIT_LETTERS = 2
@@ -53,6 +62,9 @@ def _continues(last: PageWord, word: PageWord) -> bool:
     size = word.style.size
     if word.style is not last.style:
         size = max(last.style.size, size)
+    if word.x0 < last.x0 and RIGHT_TO_LEFT.search(last.text + word.text):
+        gap = last.x0 - word.x1
+        return abs(last.baseline - word.baseline) < 0.3 * size and abs(gap) < SEGMENT_GAP * size
     gap = word.x0 - last.x1
     if gap > SEGMENT_GAP * size or word.x0 < last.x0 - 0.1 * size or gap < -1.2 * size:
         return False
@@ -123,6 +135,8 @@ def _baseline(words: list[PageWord], size: float) -> float:
 
 def line_text(words: list[PageWord]) -> str:
     """Text of a row of words, with spaces where there is white space."""
+    if runs_right_to_left([word.text for word in words]):
+        return text_from_right(words)
     joined = [
         at
         for at, (last, word) in enumerate(pairwise(words), start=1)

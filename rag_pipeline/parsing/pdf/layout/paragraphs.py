@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -14,6 +14,7 @@ from rag_pipeline.line_marks import (
 from rag_pipeline.parsing.pdf.layout.geometry import Box, Line, Style, bounding_box
 from rag_pipeline.parsing.pdf.layout.joining import goes_on_as_code, join_lines
 from rag_pipeline.parsing.pdf.layout.lines import main_style
+from rag_pipeline.parsing.pdf.layout.right_to_left import runs_right_to_left
 
 SIZE_CHANGE = 0.06
 """Relative difference of font sizes that starts a block."""
@@ -50,6 +51,18 @@ class PageBlock:
 
 def blocks_of(lines: list[Line]) -> list[PageBlock]:
     """Group the lines of one column, from top to bottom, into blocks."""
+    if not runs_right_to_left(line.text for line in lines):
+        return [make_block(group) for group in _groups(lines)]
+    # Lines from right to left are grouped as their mirror images would be.
+    mirrored = [
+        replace(line, x0=-line.x1, x1=-line.x0, column=(-line.column[1], -line.column[0]))
+        for line in lines
+    ]
+    real = {id(image): line for image, line in zip(mirrored, lines, strict=True)}
+    return [make_block([real[id(image)] for image in group]) for group in _groups(mirrored)]
+
+
+def _groups(lines: list[Line]) -> list[list[Line]]:
     leading = usual_leading(lines)
     groups: list[list[Line]] = []
     below_leader = False
@@ -64,7 +77,7 @@ def blocks_of(lines: list[Line]) -> list[PageBlock]:
         else:
             groups.append([line])
         below_leader = is_leader
-    return [make_block(group) for group in groups]
+    return groups
 
 
 def _ends_at_tab(line: Line) -> bool:

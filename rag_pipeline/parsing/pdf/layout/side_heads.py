@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ SAME_ROW = 2.0
 """Points between the baselines of a heading and of the first line of its text, at most."""
 NEXT_LINE = 1.7
 """Sizes of type between the lines of one heading, at most."""
+_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7a3]{2}")
 GAP = 1.28
 """Baseline distance, in usual ones, from which a paragraph ends."""
 
@@ -29,6 +31,8 @@ def side_head_parts(left: list[Line], right: list[Line]) -> list[list[Line]]:
     right = sorted(right, key=lambda line: line.baseline)
     if len(heads) < FEWEST or not _look_apart(left, right):
         return []
+    if not all(_WORD.search(head[0].text) for head in heads):
+        return []  # numbers and bullets before the lines that they belong to
     tops = [head[0].baseline for head in heads]
     before = [line for line in right if line.baseline < tops[0] - SAME_ROW]
     texts = [
@@ -47,7 +51,7 @@ def side_head_parts(left: list[Line], right: list[Line]) -> list[list[Line]]:
     for above, text in pairwise([before, *texts] if before else texts):
         if text[0].baseline - above[-1].baseline < GAP * usual:
             return []
-    if 2 * sum(_has_parts(text, usual) for text in texts) <= len(texts):
+    if not all(_has_parts(text, usual) for text in texts):
         return []
     return [before, *(part for both in zip(heads, texts, strict=True) for part in both)]
 

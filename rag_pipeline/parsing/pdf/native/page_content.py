@@ -48,6 +48,8 @@ STRIP = 20.0
 """Points; height of the strips of a page in which doubled text is looked for."""
 SCAN_COVERAGE = 0.5
 """Share of the page that images cover where invisible text is taken for an OCR layer."""
+FEW_SPACES = 10
+"""Text objects of a page that may hold nothing but spaces in a font of their own."""
 MAX_CLEANED = 20_000
 """Words whose cleaned spelling is remembered."""
 
@@ -165,13 +167,17 @@ def _page_box(page: Any) -> Box:
 def _unread_characters(raw: RawWords, graphics: Graphics) -> int:
     """Text objects left out because their font is neither in the file nor on this machine.
 
-    One that holds nothing but a space looks the same, but other text of its font was read.
+    One that holds nothing but a space looks the same, but other text of its font was read. A font
+    in the file that draws more of these than the page has words is broken.
     """
-    return sum(
+    blank = {font: count for font, count in graphics.blank_objects.items() if font not in raw.fonts}
+    absent = sum(
         count
-        for font, count in graphics.blank_objects.items()
-        if font not in raw.fonts and c.FPDFFont_GetIsEmbedded(ctypes.cast(font, c.FPDF_FONT)) == 0
+        for font, count in blank.items()
+        if c.FPDFFont_GetIsEmbedded(ctypes.cast(font, c.FPDF_FONT)) == 0
     )
+    broken = sum(blank.values()) - absent
+    return absent + (broken if broken > max(FEW_SPACES, len(raw.texts)) else 0)
 
 
 def _to_layout(box: Any, page: Box, turns: int) -> Any:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import struct
-import unicodedata
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import groupby, repeat
@@ -23,18 +22,19 @@ import pypdfium2.raw as c
 
 from rag_pipeline.parsing.pdf.layout.geometry import OVERPRINT, Style
 from rag_pipeline.parsing.pdf.native import pdfium_calls as calls
+from rag_pipeline.parsing.pdf.native.letter_order import (
+    logical_text,
+    whole_letters,
+    words_of_lines,
+)
 from rag_pipeline.parsing.pdf.native.pdfium_calls import Address, Pointer, Slots
 from rag_pipeline.parsing.pdf.native.text_runs import PageRuns, Run, RunReader
+from rag_pipeline.parsing.pdf.native.vertical_writing import TURNS, vertical_words
+from rag_pipeline.parsing.pdf.native.word_spans import BROKEN_HYPHEN, word_spans
 
-BROKEN_HYPHEN = "\ufffe"
-"""PDFium puts it for a hyphen at the end of a line whose word goes on in the next."""
 SAMPLE_FROM = 4
 """Text objects from which three of a word tell its style: it is drawn character by character."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MATHEMATICAL = re.compile("[\U0001d400-\U0001d7ff]")
-_PARTS_WORDS = np.zeros(0x110000, dtype=bool)
-"""By code point: white space and NUL."""
-_PARTS_WORDS[[0, *(code for code in range(0x3001) if chr(code).isspace())]] = True
 
 
 @dataclass(slots=True)
@@ -119,6 +119,36 @@ class TextReader:
         if any(run.turns or not run.upright for run in page.runs.values()):
             by_corners += [at for at, run in enumerate(words.runs) if run.turns or not run.upright]
         words.boxes = self._boxes(page, words, by_corners)
+        if page.right_to_left:
+            self._put_in_order(page, words)
+        if page.asian:
+            self._turn_columns(page, words)
+
+    def _put_in_order(self, page: PageRuns, words: RawWords) -> None:
+        """Put the characters of words in order whose lines run from right to left."""
+        characters = self._character_boxes(page, list(range(len(page.text))))
+        spans = list(zip(words.positions, words.lasts, strict=True))
+        for at, (start, last) in enumerate(spans):
+            words.boxes[at, :2] = characters[start : last + 1, :2].min(axis=0)
+            words.boxes[at, 2:] = characters[start : last + 1, 2:].max(axis=0)
+        for at in words_of_lines(words.texts, words.boxes):
+            start, last = spans[at]
+            if last + 1 - start == len(words.texts[at]):
+                lefts = characters[start : last + 1, 0].tolist()
+                words.texts[at] = logical_text(words.texts[at], lefts)
+
+    def _turn_columns(self, page: PageRuns, words: RawWords) -> None:
+        """Let words that run downwards be words of a turned text."""
+        firsts = self._character_boxes(page, words.positions)
+        lasts = self._character_boxes(page, words.lasts)
+        for at, goes_on in vertical_words(words.texts, firsts, lasts).items():
+            words.runs[at] = words.runs[at]._replace(turns=TURNS)
+            words.boxes[at, :2] = np.minimum(firsts[at, :2], lasts[at, :2])
+            words.boxes[at, 2:] = np.maximum(firsts[at, 2:], lasts[at, 2:])
+            page.runs[words.runs[at].address] = words.runs[at]
+            if goes_on:
+                words.glued[at] = True
+                words.boxes[at - 1, 1] = min(words.boxes[at - 1, 1], firsts[at, 3])
 
     def _assign_runs(self, page: PageRuns, words: RawWords) -> dict[int, list[_Piece]]:
         """Give each word its run; return those of several text objects, in pieces."""
@@ -158,7 +188,7 @@ class TextReader:
                 runs.get(addresses[at]) or self.run_reader.run(page, addresses[at], start + at)
                 for at in (0, middle if addresses[middle] else 0, len(addresses) - 1)
             ]
-            if all(one is sample[0] or _same_line(sample[0], one) for one in sample):
+            if all(one is sample[0] or self._same_line(page, sample[0], one) for one in sample):
                 return [(sample[0], start, last)]
         pieces: list[_Piece] = []
         previous = 0
@@ -171,13 +201,23 @@ class TextReader:
             run = runs.get(address) or self.run_reader.run(page, address, index)
             if (
                 pieces
-                and _same_line(pieces[-1][0], run)
+                and self._same_line(page, pieces[-1][0], run)
                 and not self._is_overprint(page, index, run.style.size)
             ):
                 pieces[-1] = (*pieces[-1][:2], index)
             else:
                 pieces.append((run, index, index))
         return pieces
+
+    def _same_line(self, page: PageRuns, a: Run, b: Run) -> bool:
+        """Do two text objects go on in one line, in the order of the page's script?"""
+        return (
+            a.style is b.style
+            and a.turns == b.turns == 0
+            and abs(a.origin[1] - b.origin[1]) < 0.1
+            and (b.origin[0] > a.origin[0] or page.right_to_left)
+            and a[3:5] == b[3:5]
+        )
 
     def _is_overprint(self, page: PageRuns, index: int, size: float) -> bool:
         """Does a digit begin well before the one before it ends? Letters are kerned, digits not."""
@@ -222,37 +262,10 @@ class TextReader:
         return np.stack([left, bottom, right, top], axis=1).astype(np.float64)
 
 
-def whole_letters(text: str) -> str:
-    """Put the halves of letters beyond the basic plane together; formulas' letters become plain.
-
-    >>> whole_letters("\\ud835\\udc5b"), whole_letters("\\ud83d\\udd27")
-    ('n', '🔧')
-    """
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return _MATHEMATICAL.sub(lambda match: unicodedata.normalize("NFKC", match[0]), whole)
-
-
 _Piece = tuple[Run, int, int]
 """A run, and the indices of the first and last character that it draws of a word."""
 _NO_RUN = Run(Style(0.0, False, False, False, 0, ""), 0, True, True, False, (0.0, 0.0), False, 0)
 """Holds the place of a run until the pieces of a word are known."""
-
-
-def word_spans(codes: npt.NDArray[Any]) -> tuple[list[int], list[int]]:
-    """Indices of the first and last characters of words: what white space parts.
-
-    A hyphen that breaks a word ends it.
-
-    >>> word_spans(np.array([ord(one) for one in " an oil"]))
-    ([1, 4], [2, 6])
-    """
-    inside = ~_PARTS_WORDS[codes]
-    ends_here = codes == ord(BROKEN_HYPHEN)
-    borders = ~inside | ends_here
-    starts, lasts = inside.copy(), inside
-    starts[1:] &= borders[:-1]
-    lasts[:-1] &= ends_here[:-1] | ~inside[1:]
-    return np.flatnonzero(starts).tolist(), np.flatnonzero(lasts).tolist()
 
 
 def _splice(words: RawWords, pieces: dict[int, list[_Piece]]) -> list[int]:
@@ -284,13 +297,3 @@ def _splice(words: RawWords, pieces: dict[int, list[_Piece]]) -> list[int]:
             words.glued.append(number > 0)
     keep(done, len(texts))
     return numbers
-
-
-def _same_line(a: Run, b: Run) -> bool:
-    return (
-        a.style is b.style
-        and a.turns == b.turns == 0
-        and abs(a.origin[1] - b.origin[1]) < 0.1
-        and b.origin[0] > a.origin[0]
-        and a[3:5] == b[3:5]
-    )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pypdfium2.raw as c
 
 from rag_pipeline.parsing.pdf.layout.geometry import Style
+from rag_pipeline.parsing.pdf.layout.right_to_left import RIGHT_TO_LEFT
 from rag_pipeline.parsing.pdf.native import pdfium_calls as calls
 from rag_pipeline.parsing.pdf.native.fonts import (
     is_bold_font,
@@ -63,6 +64,8 @@ class PageRuns:
         self.text = text
         self.asian = not text.isascii() and bool(_ASIAN.search(text))
         """The page has Chinese, Japanese or Korean text."""
+        self.right_to_left = not text.isascii() and bool(RIGHT_TO_LEFT.search(text))
+        """The page has Hebrew, Arabic or another script that runs from right to left."""
         self.runs: dict[Address, Run] = {}
         self.seen: set[Address] = set()
         """Text objects whose characters were read, beyond those in `runs`."""
