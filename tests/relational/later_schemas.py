@@ -64,7 +64,7 @@ FERRY_QUESTIONS = [
     ("What is the highest fare?", "200"),
     ("선박은 몇 척인가요?", None),
     ("2023년 예약은 몇 건인가요?", "3"),
-    ("노르웨이 항구는 몇 곳인가요?", None),
+    ("노르웨이 항구는 몇 곳인가요?", "2"),
 ]
 REPAIR = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR(30), city VARCHAR(20));

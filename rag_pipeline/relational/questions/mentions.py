@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.relational.questions.pieces import Piece, unit_words
+from rag_pipeline.relational.questions.pieces import Piece, rhythm_words, unit_words
 from rag_pipeline.relational.schema.lexicon import stem
-from rag_pipeline.relational.schema.table_schema import Schema
+from rag_pipeline.relational.schema.table_schema import Schema, is_date
 
 MODIFIERS = frozenset(
     {"unit", "in", "on", "of", "per", "list", "the", "number", "count", "us", "is", "has", "at"}
@@ -37,15 +37,18 @@ class Mention:
 
 
 def phrases(schema: Schema) -> dict[str, list[str]]:
-    """Return columns that are called by a phrase with a small word in it: `out_of_print`.
+    """Return columns whose name has a word that alone says something else.
 
-    Its words alone name something else; a phrase of two columns names none.
+    Such as out_of_print, monthly_pay. A phrase of two columns names none.
     """
     found: dict[str, list[str]] = {}
     for table in schema.tables.values():
         for column in table.table.columns:
             words = schema.lexicon.shown(column.name, "en").split()
-            if set(words[1:-1]) & MODIFIERS:
+            is_said_otherwise = any(
+                stem(word) in rhythm_words() and stem(word) != word for word in words[:-1]
+            )
+            if set(words[1:-1]) & MODIFIERS or is_said_otherwise:
                 found.setdefault(" ".join(words), []).append(f"{table.name}.{column.name}")
     return {names[0]: [phrase] for phrase, names in found.items() if len(names) == 1}
 
@@ -79,6 +82,13 @@ class Namer:
                 own = words - MODIFIERS or words
                 self.words[table.name, column.name] = frozenset(own - set(table.concepts) or own)
 
+        self.date_words = {
+            word
+            for (table, name), words in self.words.items()
+            if is_date(schema.tables[table].column(name))
+            for word in words
+        }
+        self._heads = self._unique_heads()
         self._own: dict[tuple[str, ...], tuple[Place, ...]] = {}
         for name in (*phrases(schema), *names_of_synonyms(schema)):
             owner, _, column_name = name.partition(".")
@@ -91,6 +101,18 @@ class Namer:
                     f"relational words: the database has no {name}",
                     hint="write a table, or table.column",
                 )
+
+    def _unique_heads(self) -> dict[str, str]:
+        """Return the tables that the last word of their name tells alone: jobs, parts."""
+        ends: dict[str, list[str]] = {}
+        for concepts, names in self._tables.items():
+            ends.setdefault(concepts[-1], []).extend(names)
+        columns = {words for words in self.words.values() if len(words) == 1}
+        return {
+            head: names[0]
+            for head, names in ends.items()
+            if len(names) == 1 and frozenset({head}) not in columns
+        }
 
     def mentions(self, pieces: Sequence[Piece]) -> list[Mention]:
         """Return every mention, in order; nouns that name nothing alone have no table or column."""
@@ -124,6 +146,8 @@ class Namer:
         if len(tables) == 1:
             return Mention(concepts, start, end, tables[0], self.with_words(concepts))
         columns = self._own.get(concepts) or self.with_words(concepts)
+        if not columns and len(concepts) == 1 and concepts[0] in self._heads:
+            return Mention(concepts, start, end, self._heads[concepts[0]])
         return Mention(concepts, start, end, None, columns) if columns else None
 
     def with_words(

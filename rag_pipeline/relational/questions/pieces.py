@@ -220,6 +220,14 @@ def unit_words() -> dict[str, str]:
     }
 
 
+@lru_cache(maxsize=1)
+def rhythm_words() -> frozenset[str]:
+    """Return the stems of words that group or measure, but in columns' names: monthly, hourly."""
+    rhythms = [grammar_data()["operators"][name] for name in ("monthly", "yearly", "quarterly")]
+    single = {stem(word) for words in rhythms for word in words if " " not in word}
+    return frozenset(single | set(unit_words()))
+
+
 def unit_form(name: str) -> str:
     """Return the word for a unit."""
     return str(grammar_data()["units"][name]["forms"][0])

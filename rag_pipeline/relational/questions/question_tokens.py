@@ -94,7 +94,7 @@ def tokens_of(
         token = (
             _period(pieces, index)
             or _unit(pieces, index, found, namer)
-            or _plain(pieces, index, values, mentions)
+            or _plain(pieces, index, values, mentions, namer)
         )
         if token is not None and found and token is found[-1]:
             index = token.end
@@ -152,13 +152,15 @@ def _plain(  # noqa: PLR0911
     index: int,
     values: Mapping[tuple[int, int], Sequence[FoundValue]],
     mentions: Mapping[int, Mention],
+    namer: Namer,
 ) -> Token | None:
     piece = pieces[index]
     if piece.kind == "noun" and index in mentions:
         mention = mentions[index]
         is_named = bool(mention.table or mention.columns)
         has_period = any(_period(pieces, at) for at in range(len(pieces)))
-        if not is_named and (piece.start, piece.end) in values and not has_period:
+        is_date = has_period and piece.value in namer.date_words
+        if not is_named and (piece.start, piece.end) in values and not is_date:
             found = values[piece.start, piece.end]
             return Token(
                 "value", piece.text, piece.text, index, index + 1, values=found, noun=piece.value

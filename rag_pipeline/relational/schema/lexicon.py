@@ -55,8 +55,7 @@ class Lexicon:
             for form in forms
         }
         """Words that stand for a concept in names of a schema, and in questions about it."""
-        for form, concept in self.abbreviations.items():
-            self._by_form.setdefault(form, concept)
+        self._by_form = {**self.abbreviations, **self._by_form}
         self.own_words = dict(words or {})
         self.synonyms = dict(synonyms or {})
         for value, own in self.synonyms.items():

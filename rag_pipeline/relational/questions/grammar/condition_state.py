@@ -37,8 +37,11 @@ class ConditionState:
         self._group: Path = ()
         self._found: list[Constraint] = []
         self._negated: dict[int, int] = {}
+        self._never: set[int] = set()
         self._links: set[ForeignKey] = set()
         self._anchors: dict[int, Way] = {}
+        self.conditional: set[int] = set()
+        """Tokens that are conditions: flags, dates, and what is negated."""
 
     def _ops(self, *names: str) -> list[Token]:
         return [t for t in self.tokens if t.kind == "operator" and t.name in names and not t.used]

@@ -203,8 +203,10 @@ class Grouping(GrammarState):
         for one in ahead:
             if one.kind == "mention" and not one.used:
                 is_role = not self.vocabulary.columns(one) and bool(self.vocabulary.roles(one))
-                if is_person and not is_role and (
-                    is_crossed or self.vocabulary.table_of(one) is None
+                if (
+                    is_person
+                    and not is_role
+                    and (is_crossed or self.vocabulary.table_of(one) is None)
                 ):
                     return self._owner(token, one)
                 if self.vocabulary.table_of(one) or self.vocabulary.columns(one):
