@@ -107,6 +107,10 @@ class Cutter:
         for form, concepts in lexicon.forms.items():
             meant = [concept for concept in concepts if concept in present]
             meant = meant or [one for one in concepts if one in (named or ())] or concepts[:1]
+            is_bare = len(form) == 1 and _is_hangul(form[0])
+            if is_bare and named is not None and meant[0] not in named:
+                # A syllable of some longer word, not a mountain or a dog.
+                continue
             if len(meant) == 1:
                 self._entries.setdefault(form, ("noun", meant[0]))
         for kind, value, form in _operators():

@@ -173,7 +173,9 @@ class Counting(Grouping):
         assert counted.mention is not None
         for token in self.tokens:
             mention = token.mention
-            if token.used or mention is None or mention.table or mention.columns:
+            if token.used or mention is None or mention.table:
+                continue
+            if not all(self.vocabulary.is_date(place) for place in mention.columns):
                 continue
             wanted = (*counted.mention.concepts, *mention.concepts)
             found = [p for p in self.vocabulary.namer.with_words(wanted) if p[0] in tables]

@@ -113,12 +113,13 @@ class PeriodConditions(ConditionState):
                 groups[-1].is_and |= joint.name == "and"
             else:
                 groups.append(_Periods(token, last, [span], self._hint_of(token)))
-        said = [(g.hint, self._clause(g.token)) for g in groups if not self._is_negated(g.token)]
-        hints = [hint for hint, _ in said]
-        if len({(id(hint), clause) for hint, clause in said}) < len(said) or (
-            len(hints) > 1 and None in hints
-        ):
-            raise NotComputableError("it names two periods: ask for one, or for a range")
+        said: dict[int, list[Token | None]] = {}
+        for one in groups:
+            if not self._is_negated(one.token):
+                said.setdefault(self._clause(one.token), []).append(one.hint)
+        for hints in said.values():
+            if len(hints) > 1 and (None in hints or len({*map(id, hints)}) < len(hints)):
+                raise NotComputableError("it names two periods: ask for one, or for a range")
         for one in groups:
             self._during(one)
 
