@@ -22,7 +22,8 @@ from rag_pipeline.settings import RelationalSettings
 
 THINGS = (
     "supplier customer product vehicle driver patient nurse student teacher book member ticket "
-    "machine sensor contract project device tenant building flight passenger hotel guest farm animal"
+    "machine sensor contract project device tenant building flight passenger hotel guest farm "
+    "animal"
 ).split()
 """Each has four tables: itself, its orders, their lines, and its notes."""
 QUESTIONS = (

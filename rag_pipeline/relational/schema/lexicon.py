@@ -40,6 +40,7 @@ class Lexicon:
         for name, aliases in {**data["countries"], **data["states"], **data["us_states"]}.items():
             names = [name, *aliases]
             self.value_names |= dict.fromkeys(map(units, names), names)
+        self._concepts: dict[str, tuple[str, ...]] = {}
         self._by_form: dict[tuple[str, ...], str] = {}
         self.forms: dict[tuple[str, ...], list[str]] = {}
         """Units of each form, with the concepts that it may stand for."""
@@ -67,6 +68,8 @@ class Lexicon:
         >>> Lexicon().name_concepts("invoice_items"), Lexicon().name_concepts("ShippingCost")
         (('invoice', 'line'), ('freight',))
         """
+        if name in self._concepts:
+            return self._concepts[name]
         words = _WORD.findall(name) or [name]
         found: list[str] = []
         begin = 0
@@ -77,7 +80,8 @@ class Lexicon:
                     break
             found.append(concept if concept is not None else stem(words[begin]))
             begin = end
-        return tuple(found)
+        self._concepts[name] = tuple(found)
+        return self._concepts[name]
 
     def shown(self, name: str, language: str) -> str:
         """Return an identifier as a person reads it: `order_date` → order date, 주문 날짜."""
