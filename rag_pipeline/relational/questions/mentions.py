@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.relational.questions.pieces import Piece, rhythm_words, unit_words
-from rag_pipeline.relational.schema.lexicon import stem
+from rag_pipeline.relational.schema.lexicon import stem, units
 from rag_pipeline.relational.schema.table_schema import Schema, is_date
 
 MODIFIERS = frozenset(
     {"unit", "in", "on", "of", "per", "list", "the", "number", "count", "us", "is", "has", "at"}
 )
 """Words of a column's name that say nothing of what it holds, while another word is left."""
+MAX_COMMENT_WORDS = 4
 Place = tuple[str, str]
 """A table and a column of it."""
 
@@ -61,6 +63,40 @@ def names_of_synonyms(schema: Schema) -> dict[str, list[str]]:
     return {n: [*own.get(n, ()), *named.get(n, ())] for n in (*own, *named)}
 
 
+def commented(schema: Schema) -> dict[str, str | tuple[Place, ...]]:
+    """Return what the database's own comments call a table, or columns, by the phrase.
+
+    Parts of a comment between commas, strokes and brackets are phrases; one of more than
+    `MAX_COMMENT_WORDS` words explains, and names nothing. What several tables are called by is
+    left out, and what the lexicon knows of the schema's names already.
+    """
+    tables: dict[str, list[str]] = {}
+    columns: dict[str, list[Place]] = {}
+    for info in schema.tables.values():
+        for phrase in _phrases_of(info.table.comment):
+            tables.setdefault(phrase, []).append(info.name)
+        for column in info.table.columns:
+            for phrase in _phrases_of(column.comment):
+                columns.setdefault(phrase, []).append((info.name, column.name))
+    used = {concept for info in schema.tables.values() for concept in info.concepts}
+    found: dict[str, str | tuple[Place, ...]] = {
+        phrase: tuple(places) for phrase, places in columns.items()
+    }
+    found |= {phrase: names[0] for phrase, names in tables.items() if len(names) == 1}
+    known = schema.lexicon.forms
+    return {
+        phrase: what
+        for phrase, what in found.items()
+        if not used & set(known.get(units(phrase), ()))
+        and (phrase not in tables or len(tables[phrase]) == 1)
+    }
+
+
+def _phrases_of(comment: str | None) -> list[str]:
+    parts = [part.strip() for part in re.split(r"[,;/()|\n]", comment or "")]
+    return [part for part in parts if units(part) and len(part.split()) <= MAX_COMMENT_WORDS]
+
+
 class Namer:
     """Finds what nouns name in one schema."""
 
@@ -101,6 +137,12 @@ class Namer:
                     f"relational words: the database has no {name}",
                     hint="write a table, or table.column",
                 )
+
+        for phrase, what in commented(schema).items():
+            if isinstance(what, str):
+                self._tables[(phrase,)] = [what]
+            else:
+                self._own[(phrase,)] = what
 
     def _unique_heads(self) -> dict[str, str]:
         """Return the tables that the last word of their name tells alone: jobs, parts."""

@@ -7,7 +7,7 @@ countries and states are asked for in all forms that the lexicon knows (Germany,
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,7 +137,8 @@ class ValueFinder:
         if dialect.name not in ("postgresql", "sqlite"):
             return whole
         # As text: SQLAlchemy walks an expression of a thousand parts at every execution.
-        written = str(whole.compile(dialect=type(dialect)(paramstyle="named")))
+        named: Callable[..., Dialect] = type(dialect)
+        written = str(whole.compile(dialect=named(paramstyle="named")))
         # The cast comes again with the parameter's type.
         written = written.replace(":forms::VARCHAR[]", ":forms")
         return text(written).bindparams(bindparam("forms", type_=_type(dialect.name)))

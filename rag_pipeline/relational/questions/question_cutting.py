@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from rag_pipeline.relational.questions.forms.metrics import Metric
-from rag_pipeline.relational.questions.mentions import Namer, names_of_synonyms, phrases
+from rag_pipeline.relational.questions.mentions import (
+    Namer,
+    commented,
+    names_of_synonyms,
+    phrases,
+)
 from rag_pipeline.relational.questions.named_values import FoundValue, ValueFinder
 from rag_pipeline.relational.questions.pieces import (
     MAX_UNITS,
@@ -86,6 +91,7 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
         for verb in _verbs(concept):
             if not used & set(schema.lexicon.forms.get((verb,), ())):
                 found.setdefault((verb,), concept)
+    found |= {units(phrase): phrase for phrase in commented(schema)}
     for key, forms in {**phrases(schema), **names_of_synonyms(schema)}.items():
         found |= dict.fromkeys(map(units, forms), key)
     return found
