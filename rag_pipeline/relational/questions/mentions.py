@@ -147,8 +147,10 @@ class Namer:
     def _unique_heads(self) -> dict[str, str]:
         """Return the tables that the last word of their name tells alone: jobs, parts."""
         ends: dict[str, list[str]] = {}
-        for concepts, names in self._tables.items():
-            ends.setdefault(concepts[-1], []).extend(names)
+        for table in self._schema.tables.values():
+            if not table.key or not set(table.key) <= table.reference_columns:
+                # Rows of a relation are called by what they relate.
+                ends.setdefault(table.concepts[-1], []).append(table.name)
         columns = {words for words in self.words.values() if len(words) == 1}
         return {
             head: names[0]

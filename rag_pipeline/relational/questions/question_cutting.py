@@ -92,8 +92,9 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
             if not used & set(schema.lexicon.forms.get((verb,), ())):
                 found.setdefault((verb,), concept)
     found |= {units(phrase): phrase for phrase in commented(schema)}
-    for key, forms in {**phrases(schema), **names_of_synonyms(schema)}.items():
-        found |= dict.fromkeys(map(units, forms), key)
+    for named in (phrases(schema), names_of_synonyms(schema)):
+        for key, forms in named.items():
+            found |= dict.fromkeys(map(units, forms), key)
     return found
 
 

@@ -20,7 +20,7 @@ _IRREGULAR = {
     "lent": "lend", "sent": "send", "taken": "take", "took": "take", "won": "win",
     "went": "go", "gone": "go", "chosen": "choose", "broken": "break", "fed": "feed",
 }  # fmt: skip
-_UNSTEMMED = {"department", "publisher", "officer", "nationality"}
+_UNSTEMMED = {"department", "publisher", "officer", "nationality", "purchaser"}
 """Words whose stem is that of another word: depart, publish, office, nation."""
 
 

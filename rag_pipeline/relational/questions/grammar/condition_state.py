@@ -22,7 +22,11 @@ SIGNS: dict[str, Comparison] = {
     "at_least": ">=",
     "at_most": "<=",
     "only": "=",
+    "or_more": ">=",
+    "or_less": "<=",
 }
+BEHIND = frozenset({"or_more", "or_less"})
+"""Signs that stand behind the number in English, too."""
 
 
 class ConditionState:

@@ -11,7 +11,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     Compare,
     Comparison,
 )
-from rag_pipeline.relational.questions.grammar.condition_state import SIGNS, ConditionState
+from rag_pipeline.relational.questions.grammar.condition_state import BEHIND, SIGNS, ConditionState
 from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.pieces import unit_form, units_of_measure
 from rag_pipeline.relational.questions.question_tokens import Token
@@ -51,7 +51,7 @@ class NumberConditions(ConditionState):
         for sign in (before, behind):
             if sign is None or sign.kind != "operator" or sign.used:
                 continue
-            if sign.is_korean != (sign is behind):
+            if (sign.is_korean or sign.name in BEHIND) != (sign is behind):
                 continue
             if sign.name.endswith((".more", ".less")):
                 sign.used = token.used = True
@@ -81,6 +81,17 @@ class NumberConditions(ConditionState):
             if counts and is_next:
                 behind.used = token.used = True
                 self._compare(counts, "=", token, None, behind)
+                return
+        things = [behind] if unit is None else [before]
+        for thing in things:
+            if thing is None or thing.mention is None or thing.used:
+                continue
+            is_said = thing.start == token.end if unit is None else thing.is_korean
+            way = self._anchors.get(id(thing))
+            if is_said and way and not way[0].forward:
+                # Customers with three rentals, 결제가 두 건인 고객
+                token.used = True
+                self._compare_thing(thing, "=", token, unit)
                 return
         if before is not None and before.mention is not None and not before.used:
             places = self._numbers(before) or self.vocabulary.stand_in(before)
@@ -184,9 +195,14 @@ class NumberConditions(ConditionState):
             thing.used = True
             return self._compare(places, sign, token, unit, thing)
         table = vocabulary.table_of(thing)
+        if table is None and (tables := {p[0] for p in vocabulary.dates_like(thing)}):
+            # Admitted at least twice: rows with such a date.
+            table = next(iter(tables)) if len(tables) == 1 else None
         if table is None or table == self._base or token.number != int(token.number):
             raise NotComputableError(f"it is not clear what “{token.text}” is compared with")
-        way = self._anchors[id(thing)]
+        way = self._anchors.get(id(thing)) or self._way(table)
+        if len(way) == 2 and vocabulary.schema.tables[way[0].target].is_join_table:
+            way = way[:1]
         if len(way) != 1 or way[0].forward:
             raise NotComputableError(f"“{thing.text}” cannot be counted for {self._base}")
         thing.used = True

@@ -118,7 +118,7 @@ class PeriodConditions(ConditionState):
             if not self._is_negated(one.token):
                 said.setdefault(self._clause(one.token), []).append(one.hint)
         for hints in said.values():
-            if len(hints) > 1 and (None in hints or len({*map(id, hints)}) < len(hints)):
+            if len({*map(id, hints)}) < len(hints):
                 raise NotComputableError("it names two periods: ask for one, or for a range")
         for one in groups:
             self._during(one)
@@ -154,8 +154,13 @@ class PeriodConditions(ConditionState):
         """Return the word for a date that a period belongs to: `opened in 2022 and closed in …`."""
         at = self._at(token)
         ahead = self.tokens[at + 1 :] if token.is_korean else self.tokens[:at][::-1]
-        near = next((t for t in ahead if t in self._hints), None)
-        return near or next(iter(self._hints), None)
+        for one in ahead:
+            if one in self._hints:
+                return one
+            if one.kind == "period" or (one.is_verb and self.vocabulary.table_of(one)):
+                break
+        is_only = sum(t.kind == "period" for t in self.tokens) == 1
+        return next(iter(self._hints), None) if is_only else None
 
     def _range_end(self, token: Token, before: Token | None, behind: Token | None) -> Token | None:
         if behind is None or before is None:

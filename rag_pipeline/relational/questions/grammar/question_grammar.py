@@ -168,8 +168,20 @@ class QuestionGrammar(Counting, Totals):
         shown = tuple(ColumnAt((), table, column) for column in info.label)
         measure = Measure("list", ColumnAt((), *place), columns=shown, shows=shows_value)
         self._use("which")
+        limit = self._limit(token)
         filters = self.conditions.filters(table)
-        return Form(table, measure, filters, descending=degree == "highest", limit=1)
+        return Form(table, measure, filters, descending=degree == "highest", limit=limit)
+
+    def _limit(self, adjective: Token) -> int:
+        """Return how many are asked for: the 3 longest, 가장 긴 차량 3대."""
+        at = self._index(adjective)
+        before = self.tokens[max(0, at - 1) : at]
+        numbers = [t for t in before if t.kind == "number" and not adjective.is_korean]
+        if adjective.is_korean and (behind := self._by_number()) is not None:
+            numbers = [behind]
+        for number in numbers:
+            number.used = True
+        return int(numbers[0].number) if numbers else 1
 
     def _measure(self, order: tuple[Token, bool, int | None] | None, group: Token | None) -> Form:
         share = self._ops("share")
