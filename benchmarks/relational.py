@@ -1,6 +1,8 @@
 """Relational data: what retrieval of rows keeps of their relations, and exact numbers by SQL.
 
-    python -m benchmarks.relational [--quick] [--only retrieval|aggregates|large] [--json]
+    python -m benchmarks.relational [--quick] [--only PART] [--json]
+
+The parts are `retrieval`, `aggregates`, `tables` and `large`.
 
 `retrieval` loads `northwind` into the embedded Postgres and indexes it in turn as `table` (a chunk
 a row, per table), `flat_join` (a chunk a joined order line), and ours as `entity`, `parent_child`,
@@ -12,6 +14,8 @@ the names in the question, and `entity`, in a full run, by words and vectors too
 `aggregates` are right where every cell is (groups with 0 that the gold leaves out apart); what is
 computed but differs is wrong, what could not be computed is neither. They are asked once more of a
 copy whose tables and columns are renamed; `chinook` asks those of `sql_questions`.
+
+`tables` asks 300 questions of a generated database of a hundred tables, by CPU time.
 
 `large` indexes generated order lines: a million, or 20,000 with `--quick`.
 """
@@ -25,6 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -36,6 +41,7 @@ from pydantic import SecretStr
 from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
 from benchmarks.relational_baselines import WordsOnly, flat_join_rows, land_rows, table_rows
 from benchmarks.relational_million import measure
+from benchmarks.relational_tables import hundred_tables
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.relational.questions.exact_numbers import ExactAnswerer
 from rag_pipeline.relational.row_search import RowSearcher
@@ -54,7 +60,7 @@ from rag_pipeline.sync.sync_context import SyncContext
 ROOTS = {"customers": 2, "suppliers": 1, "employees": 1, "products": 1}
 """Root tables of our sources, with their depth."""
 OURS = ("entity", "parent_child", "auto")
-PARTS = ("retrieval", "aggregates", "large")
+PARTS = ("retrieval", "aggregates", "tables", "large")
 LINES, QUICK_LINES = 1_000_000, 20_000
 WORDS = {"text": 1.0, "vector": 0.0}
 RENAMED_TABLES = {
@@ -107,6 +113,9 @@ def main() -> None:
             rename(renamed)
             figures |= exact_scores(renamed, "aggregate.renamed", asked)
             figures |= sql_scores(bench_data() / "sql_questions")
+        if "tables" in parts:
+            with TemporaryDirectory() as temporary:
+                figures |= hundred_tables(Path(temporary), 4 if options.quick else 12)
         if "large" in parts:
             figures |= large(settings, QUICK_LINES if options.quick else LINES)
     columns = "strategy questions P@5 recall@5 facts chunks index_s index_CPU_s".split()
@@ -114,7 +123,7 @@ def main() -> None:
     if not options.json:
         print()
         for name, value in figures.items():
-            if name.startswith(("aggregate.", "large.")):
+            if name.startswith(("aggregate.", "hundred_tables.", "large.")):
                 print(f"- {name}: {value if isinstance(value, int) else round(value, 3)}")
 
 

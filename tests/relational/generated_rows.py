@@ -14,7 +14,7 @@ def fill(connection: sqlite3.Connection, name: str) -> None:
     """Insert the rows of the database `name`; nothing if its rows stand with its tables."""
     for table, rows in {"hospital": _hospital, "fleet": _fleet}.get(name, dict)().items():
         places = ", ".join("?" * len(rows[0]))
-        connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608
+        connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
 
 
 def _day(rng: random.Random, first: int, last: int) -> datetime.date:
@@ -45,8 +45,16 @@ def _hospital() -> dict[str, _Rows]:
         hired = _day(rng, 2015, 2023).isoformat()
         grade = rng.choice(["Junior", "Senior", "Lead"])
         nurses.append(
-            (n, f"{given} {family}", grade, ward, None if mentor == n else mentor, wage, hired)
-            + (n % 3 == 0,)
+            (
+                n,
+                f"{given} {family}",
+                grade,
+                ward,
+                None if mentor == n else mentor,
+                wage,
+                hired,
+                n % 3 == 0,
+            )
         )
     titles = ["Wound Care", "Dialysis", "Triage", "Infusion", "Telemetry"]
     certificates: _Rows = [(n, title, 12 * n) for n, title in enumerate(titles, 1)]
@@ -86,8 +94,14 @@ def _hospital() -> dict[str, _Rows]:
         (5, "Torpex", "Lindt", 3.3),
     ]
     doses: _Rows = [
-        (n, rng.randint(1, 50), rng.choice([1, 2, 3, 3, 4]), rng.randint(1, 9))
-        + (_day(rng, 2022, 2024).isoformat(), rng.choice([50, 100, 250, 500]))
+        (
+            n,
+            rng.randint(1, 50),
+            rng.choice([1, 2, 3, 3, 4]),
+            rng.randint(1, 9),
+            _day(rng, 2022, 2024).isoformat(),
+            rng.choice([50, 100, 250, 500]),
+        )
         for n in range(1, 151)
     ]
     return {
@@ -119,15 +133,31 @@ def _fleet() -> dict[str, _Rows]:
         fuel = rng.choice(["diesel", "petrol", "electric"])
         price = rng.choice([18000, 25500, 31000.5, None])
         vehicles.append(
-            (n, f"FL-{100 + n}", rng.choice(["Ford", "Iveco", "Volvo"]), fuel)
-            + (rng.choice([1, 2, 3, 4]), rng.randrange(5000, 180000, 500), price)
-            + (bought.isoformat(), gone, fuel == "electric")
+            (
+                n,
+                f"FL-{100 + n}",
+                rng.choice(["Ford", "Iveco", "Volvo"]),
+                fuel,
+                rng.choice([1, 2, 3, 4]),
+                rng.randrange(5000, 180000, 500),
+                price,
+                bought.isoformat(),
+                gone,
+                fuel == "electric",
+            )
         )
     people = [("Amy", "Cole"), ("Ben", "Hart"), ("Cara", "Leeds"), ("Dan", "Marsh")]
     people += [("Eve", "Noble"), ("Finn", "Owens"), ("Gail", "Price"), ("Hugo", "Reed")]
     drivers: _Rows = [
-        (n, *name, None if n == 8 else rng.choice([1, 2, 3]), None if n < 3 else rng.choice([1, 2]))
-        + (rng.choice(["B", "C1", "CE"]), _day(rng, 2016, 2023).isoformat(), 2100 + 150 * (n % 4))
+        (
+            n,
+            *name,
+            None if n == 8 else rng.choice([1, 2, 3]),
+            None if n < 3 else rng.choice([1, 2]),
+            rng.choice(["B", "C1", "CE"]),
+            _day(rng, 2016, 2023).isoformat(),
+            2100 + 150 * (n % 4),
+        )
         for n, name in enumerate(people, 1)
     ]
     trips: _Rows = []
@@ -137,9 +167,18 @@ def _fleet() -> dict[str, _Rows]:
         start = f"{day} {rng.randint(5, 12):02}:{rng.choice([0, 30]):02}:00"
         end = None if n % 15 == 0 else f"{day} {rng.randint(13, 23):02}:15:00"
         trips.append(
-            (n, rng.randint(1, 16), rng.randint(1, 7), rng.randint(1, 4), rng.randint(1, 5), start)
-            + (end, km, km + rng.choice([-20, -5, 0, 12.5, 30]))
-            + (None if n % 11 == 0 else rng.randrange(50, 600) / 10,)
+            (
+                n,
+                rng.randint(1, 16),
+                rng.randint(1, 7),
+                rng.randint(1, 4),
+                rng.randint(1, 5),
+                start,
+                end,
+                km,
+                km + rng.choice([-20, -5, 0, 12.5, 30]),
+                None if n % 11 == 0 else rng.randrange(50, 600) / 10,
+            )
         )
     mechanics: _Rows = [
         (1, "Ivy", "Shaw", 1, 1),
@@ -156,8 +195,16 @@ def _fleet() -> dict[str, _Rows]:
         who = None if n % 13 == 0 else rng.randint(1, 4)
         cost = rng.choice([80, 149.9, 320, 1250, None])
         jobs.append(
-            (n, rng.randint(1, 14), who, day.isoformat(), closed, kind, rng.randint(1, 16) / 2)
-            + (cost,)
+            (
+                n,
+                rng.randint(1, 14),
+                who,
+                day.isoformat(),
+                closed,
+                kind,
+                rng.randint(1, 16) / 2,
+                cost,
+            )
         )
     parts: _Rows = [
         (1, "Brake Pad", "Brembo", 45, 120),
@@ -173,8 +220,13 @@ def _fleet() -> dict[str, _Rows]:
     ]
     remarks = [None, "worn tyres", "rust", None]
     inspections: _Rows = [
-        (n, rng.randint(1, 18), _day(rng, 2022, 2024).isoformat(), rng.random() < 0.7)
-        + (rng.choice(remarks),)
+        (
+            n,
+            rng.randint(1, 18),
+            _day(rng, 2022, 2024).isoformat(),
+            rng.random() < 0.7,
+            rng.choice(remarks),
+        )
         for n in range(1, 41)
     ]
     return {

@@ -58,6 +58,7 @@ from tests.relational.conftest import Source
         ("Average stock of parts", "36.67"),
         ("Top 1 clients by revenue", "Hansol Works, 135"),
         ("How many invoices were there between March 1, 2023 and July 7, 2023?", "2"),
+        ("How many invoices were there in 2023 and 2024?", "3"),
     ],
 )
 def test_worked_by_hand(answerer: ExactAnswerer, question: str, expected: str | None) -> None:
@@ -94,7 +95,6 @@ def test_worked_by_hand(answerer: ExactAnswerer, question: str, expected: str | 
         "What is the total revenue of invoices over 2000?",
         "How many clients ordered the Rotor but not the Gasket?",
         "가장 많이 주문된 부품은 무엇인가요?",
-        "How many invoices were there in 2023 and 2024?",
         "What was the revenue in July?",
         "Delete all invoices",
         "'; DROP TABLE clients; --",

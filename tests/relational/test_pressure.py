@@ -26,14 +26,14 @@ from tests.relational.generated_rows import fill
 FOLDER = Path(__file__).parent / "pressure"
 SETS = {path.stem: path for path in sorted(FOLDER.glob("*.tsv"))}
 LEAST = {
-    ("rental", "en"): 0.75,
-    ("rental", "ko"): 0.75,
-    ("projects", "en"): 0.75,
-    ("projects", "ko"): 0.75,
-    ("hospital", "en"): 0.4,
-    ("hospital", "ko"): 0.4,
-    ("fleet", "en"): 0.4,
-    ("fleet", "ko"): 0.1,
+    ("rental", "en"): 0.82,
+    ("rental", "ko"): 0.9,
+    ("projects", "en"): 0.84,
+    ("projects", "ko"): 0.9,
+    ("hospital", "en"): 0.8,
+    ("hospital", "ko"): 0.75,
+    ("fleet", "en"): 0.78,
+    ("fleet", "ko"): 0.6,
 }
 """Share of the questions with a result that is computed, at least, by set and language."""
 Cells = list[tuple[str | float, ...]]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from rag_pipeline.errors import SettingsError
-from rag_pipeline.relational.questions.pieces import Piece, unit_words
-from rag_pipeline.relational.schema.lexicon import stem
-from rag_pipeline.relational.schema.table_schema import Schema
+from rag_pipeline.relational.questions.pieces import Piece, rhythm_words, unit_words
+from rag_pipeline.relational.schema.lexicon import stem, units
+from rag_pipeline.relational.schema.table_schema import Schema, is_date
 
 MODIFIERS = frozenset(
     {"unit", "in", "on", "of", "per", "list", "the", "number", "count", "us", "is", "has", "at"}
 )
 """Words of a column's name that say nothing of what it holds, while another word is left."""
+MAX_COMMENT_WORDS = 4
 Place = tuple[str, str]
 """A table and a column of it."""
 
@@ -37,15 +39,18 @@ class Mention:
 
 
 def phrases(schema: Schema) -> dict[str, list[str]]:
-    """Return columns that are called by a phrase with a small word in it: `out_of_print`.
+    """Return columns whose name has a word that alone says something else.
 
-    Its words alone name something else; a phrase of two columns names none.
+    Such as out_of_print, monthly_pay. A phrase of two columns names none.
     """
     found: dict[str, list[str]] = {}
     for table in schema.tables.values():
         for column in table.table.columns:
             words = schema.lexicon.shown(column.name, "en").split()
-            if set(words[1:-1]) & MODIFIERS:
+            is_said_otherwise = any(
+                stem(word) in rhythm_words() and stem(word) != word for word in words[:-1]
+            )
+            if set(words[1:-1]) & MODIFIERS or is_said_otherwise:
                 found.setdefault(" ".join(words), []).append(f"{table.name}.{column.name}")
     return {names[0]: [phrase] for phrase, names in found.items() if len(names) == 1}
 
@@ -56,6 +61,40 @@ def names_of_synonyms(schema: Schema) -> dict[str, list[str]]:
     named = {n: f for n, f in schema.lexicon.synonyms.items() if n in schema.tables or n in columns}
     own = schema.lexicon.own_words
     return {n: [*own.get(n, ()), *named.get(n, ())] for n in (*own, *named)}
+
+
+def commented(schema: Schema) -> dict[str, str | tuple[Place, ...]]:
+    """Return what the database's own comments call a table, or columns, by the phrase.
+
+    Parts of a comment between commas, strokes and brackets are phrases; one of more than
+    `MAX_COMMENT_WORDS` words explains, and names nothing. What several tables are called by is
+    left out, and what the lexicon knows of the schema's names already.
+    """
+    tables: dict[str, list[str]] = {}
+    columns: dict[str, list[Place]] = {}
+    for info in schema.tables.values():
+        for phrase in _phrases_of(info.table.comment):
+            tables.setdefault(phrase, []).append(info.name)
+        for column in info.table.columns:
+            for phrase in _phrases_of(column.comment):
+                columns.setdefault(phrase, []).append((info.name, column.name))
+    used = {concept for info in schema.tables.values() for concept in info.concepts}
+    found: dict[str, str | tuple[Place, ...]] = {
+        phrase: tuple(places) for phrase, places in columns.items()
+    }
+    found |= {phrase: names[0] for phrase, names in tables.items() if len(names) == 1}
+    known = schema.lexicon.forms
+    return {
+        phrase: what
+        for phrase, what in found.items()
+        if not used & set(known.get(units(phrase), ()))
+        and (phrase not in tables or len(tables[phrase]) == 1)
+    }
+
+
+def _phrases_of(comment: str | None) -> list[str]:
+    parts = [part.strip() for part in re.split(r"[,;/()|\n]", comment or "")]
+    return [part for part in parts if units(part) and len(part.split()) <= MAX_COMMENT_WORDS]
 
 
 class Namer:
@@ -79,6 +118,13 @@ class Namer:
                 own = words - MODIFIERS or words
                 self.words[table.name, column.name] = frozenset(own - set(table.concepts) or own)
 
+        self.date_words = {
+            word
+            for (table, name), words in self.words.items()
+            if is_date(schema.tables[table].column(name))
+            for word in words
+        }
+        self._heads = self._unique_heads()
         self._own: dict[tuple[str, ...], tuple[Place, ...]] = {}
         for name in (*phrases(schema), *names_of_synonyms(schema)):
             owner, _, column_name = name.partition(".")
@@ -91,6 +137,26 @@ class Namer:
                     f"relational words: the database has no {name}",
                     hint="write a table, or table.column",
                 )
+
+        for phrase, what in commented(schema).items():
+            if isinstance(what, str):
+                self._tables[(phrase,)] = [what]
+            else:
+                self._own[(phrase,)] = what
+
+    def _unique_heads(self) -> dict[str, str]:
+        """Return the tables that the last word of their name tells alone: jobs, parts."""
+        ends: dict[str, list[str]] = {}
+        for table in self._schema.tables.values():
+            if not table.key or not set(table.key) <= table.reference_columns:
+                # Rows of a relation are called by what they relate.
+                ends.setdefault(table.concepts[-1], []).append(table.name)
+        columns = {words for words in self.words.values() if len(words) == 1}
+        return {
+            head: names[0]
+            for head, names in ends.items()
+            if len(names) == 1 and frozenset({head}) not in columns
+        }
 
     def mentions(self, pieces: Sequence[Piece]) -> list[Mention]:
         """Return every mention, in order; nouns that name nothing alone have no table or column."""
@@ -124,6 +190,8 @@ class Namer:
         if len(tables) == 1:
             return Mention(concepts, start, end, tables[0], self.with_words(concepts))
         columns = self._own.get(concepts) or self.with_words(concepts)
+        if not columns and len(concepts) == 1 and concepts[0] in self._heads:
+            return Mention(concepts, start, end, self._heads[concepts[0]])
         return Mention(concepts, start, end, None, columns) if columns else None
 
     def with_words(

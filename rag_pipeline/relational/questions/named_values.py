@@ -7,24 +7,28 @@ countries and states are asked for in all forms that the lexicon knows (Germany,
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
+    BindParameter,
     ColumnElement,
     Connection,
+    Dialect,
+    Executable,
     String,
+    bindparam,
     cast,
     func,
-    literal,
     literal_column,
     or_,
     select,
+    text,
     union_all,
-    values,
 )
-from sqlalchemy import column as sql_column
+from sqlalchemy.types import TypeEngine
 
 from rag_pipeline.relational.questions.pieces import Span
 from rag_pipeline.relational.schema.lexicon import Lexicon, units
@@ -32,6 +36,8 @@ from rag_pipeline.relational.schema.table_schema import Schema, TableInfo, is_te
 
 MAX_TEXT_LENGTH = 200
 """Columns declared longer hold prose, not names."""
+MAX_COLUMNS = 200
+"""Columns in one statement: SQLite takes 500 parts of a union."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class ValueColumn:
         parts: list[ColumnElement[str]] = [columns[name] for name in self.columns]
         joined: ColumnElement[str] = parts[0]
         for part in parts[1:]:
-            joined = joined + literal(" ") + part
+            joined = joined + literal_column("' '") + part
         return joined
 
 
@@ -72,48 +78,87 @@ def value_columns(schema: Schema) -> list[ValueColumn]:
     return found
 
 
-def find_values(
-    connection: Connection, schema: Schema, spans: Sequence[Span]
-) -> dict[tuple[int, int], list[FoundValue]]:
-    """Return what the data has of some stretches, by their first unit and the one behind."""
-    wanted = _forms(schema.lexicon, spans)
-    columns = value_columns(schema)
-    if not wanted or not columns:
-        return {}
-    forms = sorted({*wanted, *(form.lower() for form in wanted)})
-    asked = _asked(connection.dialect.name, forms)
-    statements = []
-    for index, column in enumerate(columns):
-        text = cast(column.expression(schema.tables[column.table]), String)
-        match = or_(func.lower(text).in_(asked), text.in_(asked))
-        place: ColumnElement[int] = literal_column(str(index))
-        statements.append(select(place.label("i"), text.label("v")).where(match).distinct())
-    by_form: dict[str, dict[int, set[str]]] = {}
-    for index, value in connection.execute(union_all(*statements)):
-        by_form.setdefault(value.lower(), {}).setdefault(index, set()).add(value)
-    merged: dict[Span, dict[int, set[str]]] = {}
-    for form, owners in wanted.items():
-        for index, texts in by_form.get(form.lower(), {}).items():
-            for span in owners:
-                merged.setdefault(span, {}).setdefault(index, set()).update(texts)
-    return {
-        (span.start, span.end): [
-            FoundValue(columns[index], tuple(sorted(texts)))
-            for index, texts in sorted(by_column.items())
-        ]
-        for span, by_column in merged.items()
-    }
+class ValueFinder:
+    """Looks for values in one schema; its statements are written once, since they are long."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._columns = value_columns(schema)
+        self._statements: dict[str, list[Executable]] = {}
+
+    def find(
+        self, connection: Connection, spans: Sequence[Span]
+    ) -> dict[tuple[int, int], list[FoundValue]]:
+        """Return what the data has of some stretches, by their first unit and the one behind."""
+        wanted = _forms(self._schema.lexicon, spans)
+        if not wanted:
+            return {}
+        forms: Any = sorted({*wanted, *(form.lower() for form in wanted)})
+        if connection.dialect.name == "sqlite":
+            forms = json.dumps(forms)
+        by_form: dict[str, dict[int, set[str]]] = {}
+        for statement in self._for(connection.dialect):
+            for index, value in connection.execute(statement, {"forms": forms}):
+                by_form.setdefault(value.lower(), {}).setdefault(index, set()).add(value)
+        merged: dict[Span, dict[int, set[str]]] = {}
+        for form, owners in wanted.items():
+            for index, texts in by_form.get(form.lower(), {}).items():
+                for span in owners:
+                    merged.setdefault(span, {}).setdefault(index, set()).update(texts)
+        return {
+            (span.start, span.end): [
+                FoundValue(self._columns[index], tuple(sorted(texts)))
+                for index, texts in sorted(by_column.items())
+            ]
+            for span, by_column in merged.items()
+        }
+
+    def _for(self, dialect: Dialect) -> list[Executable]:
+        """Return the statements, of at most `MAX_COLUMNS` columns each."""
+        if dialect.name not in self._statements:
+            numbered = list(enumerate(self._columns))
+            self._statements[dialect.name] = [
+                self._statement(dialect, numbered[at : at + MAX_COLUMNS])
+                for at in range(0, len(numbered), MAX_COLUMNS)
+            ]
+        return self._statements[dialect.name]
+
+    def _statement(
+        self, dialect: Dialect, columns: Sequence[tuple[int, ValueColumn]]
+    ) -> Executable:
+        asked = _asked(dialect.name)
+        parts = []
+        for index, column in columns:
+            text_of = cast(column.expression(self._schema.tables[column.table]), String)
+            match = or_(func.lower(text_of).in_(asked), text_of.in_(asked))
+            place: ColumnElement[int] = literal_column(str(index))
+            parts.append(select(place.label("i"), text_of.label("v")).where(match).distinct())
+        whole = union_all(*parts)
+        if dialect.name not in ("postgresql", "sqlite"):
+            return whole
+        # As text: SQLAlchemy walks an expression of a thousand parts at every execution.
+        named: Callable[..., Dialect] = type(dialect)
+        written = str(whole.compile(dialect=named(paramstyle="named")))
+        # The cast comes again with the parameter's type.
+        written = written.replace(":forms::VARCHAR[]", ":forms")
+        return text(written).bindparams(bindparam("forms", type_=_type(dialect.name)))
 
 
-def _asked(dialect: str, forms: list[str]) -> Any:
-    """Return the forms for IN: sent once, whatever the number of columns."""
+def _type(dialect: str) -> TypeEngine[Any]:
+    """Return the type in which the forms are sent: once, whatever the number of columns."""
+    return ARRAY(String) if dialect == "postgresql" else String()
+
+
+def _asked(dialect: str) -> Any:
+    """Return the forms for IN."""
+    forms: BindParameter[Any] = bindparam("forms", type_=_type(dialect))
     if dialect == "postgresql":
-        listed = values(sql_column("form", String), name="forms").data([(form,) for form in forms])
+        listed = func.unnest(forms).table_valued("form").render_derived()
         return select(select(listed.c.form).cte("asked").c.form)
-    if dialect == "sqlite":  # It does not name the columns of VALUES.
-        items = func.json_each(json.dumps(forms)).table_valued("value")
+    if dialect == "sqlite":
+        items = func.json_each(forms).table_valued("value")
         return select(select(items.c.value.label("form")).cte("asked").c.form)
-    return forms
+    return bindparam("forms", expanding=True)
 
 
 def _forms(lexicon: Lexicon, spans: Sequence[Span]) -> dict[str, set[Span]]:

@@ -107,6 +107,10 @@ class Cutter:
         for form, concepts in lexicon.forms.items():
             meant = [concept for concept in concepts if concept in present]
             meant = meant or [one for one in concepts if one in (named or ())] or concepts[:1]
+            is_bare = len(form) == 1 and _is_hangul(form[0])
+            if is_bare and named is not None and meant[0] not in named:
+                # A syllable of some longer word, not a mountain or a dog.
+                continue
             if len(meant) == 1:
                 self._entries.setdefault(form, ("noun", meant[0]))
         for kind, value, form in _operators():
@@ -218,6 +222,14 @@ def unit_words() -> dict[str, str]:
     return {
         stem(form): name for name, one in grammar_data()["units"].items() for form in one["forms"]
     }
+
+
+@lru_cache(maxsize=1)
+def rhythm_words() -> frozenset[str]:
+    """Return the stems of words that group or measure, but in columns' names: monthly, hourly."""
+    rhythms = [grammar_data()["operators"][name] for name in ("monthly", "yearly", "quarterly")]
+    single = {stem(word) for words in rhythms for word in words if " " not in word}
+    return frozenset(single | set(unit_words()))
 
 
 def unit_form(name: str) -> str:

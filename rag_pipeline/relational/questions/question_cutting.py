@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from rag_pipeline.relational.questions.forms.metrics import Metric
-from rag_pipeline.relational.questions.mentions import Namer, names_of_synonyms, phrases
-from rag_pipeline.relational.questions.named_values import FoundValue, find_values
+from rag_pipeline.relational.questions.mentions import (
+    Namer,
+    commented,
+    names_of_synonyms,
+    phrases,
+)
+from rag_pipeline.relational.questions.named_values import FoundValue, ValueFinder
 from rag_pipeline.relational.questions.pieces import (
     MAX_UNITS,
     Cutter,
@@ -40,6 +45,7 @@ class QuestionReader:
         self.metrics = metrics
         self.namer = Namer(schema)
         self._cutter = _cutter(schema, metrics)
+        self._finder = ValueFinder(schema)
 
     def read(self, connection: Connection, question: str) -> CutQuestion | None:
         """Look a question up in the data and cut it; None where it is empty, or too long."""
@@ -47,7 +53,7 @@ class QuestionReader:
         parts = cut_units(cleaned)
         if not parts or len(parts) > MAX_UNITS:
             return None
-        values = find_values(connection, self.schema, candidate_spans(cleaned, parts))
+        values = self._finder.find(connection, candidate_spans(cleaned, parts))
         return CutQuestion(self._cutter.cut(cleaned, parts, values), values)
 
 
@@ -85,8 +91,10 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
         for verb in _verbs(concept):
             if not used & set(schema.lexicon.forms.get((verb,), ())):
                 found.setdefault((verb,), concept)
-    for key, forms in {**phrases(schema), **names_of_synonyms(schema)}.items():
-        found |= dict.fromkeys(map(units, forms), key)
+    found |= {units(phrase): phrase for phrase in commented(schema)}
+    for named in (phrases(schema), names_of_synonyms(schema)):
+        for key, forms in named.items():
+            found |= dict.fromkeys(map(units, forms), key)
     return found
 
 

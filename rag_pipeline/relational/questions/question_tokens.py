@@ -18,6 +18,13 @@ TokenKind = Literal["operator", "mention", "value", "number", "period"]
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
+_SCALES = {
+    "thousand": 10**3,
+    "ten_thousand": 10**4,
+    "million": 10**6,
+    "hundred_million": 10**8,
+    "billion": 10**9,
+}
 _PARTS = {
     "first_half": (0, 6),
     "second_half": (6, 6),
@@ -94,7 +101,7 @@ def tokens_of(
         token = (
             _period(pieces, index)
             or _unit(pieces, index, found, namer)
-            or _plain(pieces, index, values, mentions)
+            or _plain(pieces, index, values, mentions, namer)
         )
         if token is not None and found and token is found[-1]:
             index = token.end
@@ -152,13 +159,15 @@ def _plain(  # noqa: PLR0911
     index: int,
     values: Mapping[tuple[int, int], Sequence[FoundValue]],
     mentions: Mapping[int, Mention],
+    namer: Namer,
 ) -> Token | None:
     piece = pieces[index]
     if piece.kind == "noun" and index in mentions:
         mention = mentions[index]
         is_named = bool(mention.table or mention.columns)
         has_period = any(_period(pieces, at) for at in range(len(pieces)))
-        if not is_named and (piece.start, piece.end) in values and not has_period:
+        is_date = has_period and piece.value in namer.date_words
+        if not is_named and (piece.start, piece.end) in values and not is_date:
             found = values[piece.start, piece.end]
             return Token(
                 "value", piece.text, piece.text, index, index + 1, values=found, noun=piece.value
@@ -170,7 +179,11 @@ def _plain(  # noqa: PLR0911
         return Token("value", piece.text, piece.text, index, index + 1, values=found)
     if piece.kind == "number":
         number = Decimal(piece.value.replace(",", ""))
-        return Token("number", piece.value, piece.text, index, index + 1, number=number)
+        end = index + 1
+        while end < len(pieces) and pieces[end].value in _SCALES and pieces[end].kind == "operator":
+            number *= _SCALES[pieces[end].value]
+            end += 1
+        return Token("number", piece.value, piece.text, index, end, number=number)
     plain = _PLAIN.get(piece.text.lower().rstrip("s"))
     if piece.kind == "operator" and plain is not None:
         # `year` has the stem of `yearly`, `name` that of `named`: here it is the noun.
@@ -178,6 +191,8 @@ def _plain(  # noqa: PLR0911
         return Token("mention", plain, piece.text, index, index + 1, mention=mention)
     if piece.kind == "particle" and piece.text in ("와", "과"):
         return Token("operator", "and", piece.text, index, index + 1)
+    if piece.kind == "particle" and piece.text == "나":
+        return Token("operator", "or", piece.text, index, index + 1)
     if piece.kind == "operator":
         return Token("operator", piece.value, piece.text, index, index + 1)
     return None
@@ -196,6 +211,17 @@ def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR09
 
     def text_of(at: int) -> str:
         return pieces[at].text if at < len(pieces) and pieces[at].kind == "filler" else ""
+
+    def year_behind(at: int) -> int | None:
+        """The year of `May and July 2023`, also for the first."""
+        is_range = operator(at) in ("and", "to", "or") and operator(at + 1) in _MONTHS
+        return number(at + 2) if is_range else None
+
+    def year_before(at: int) -> int | None:
+        """The year of 2023년 5월부터 7월까지, also for the last."""
+        marks = [i for i in range(1, at) if operator(i) == "year_mark"]
+        follows = at >= 2 and any(operator(i) == "month_mark" for i in range(at - 3, at))
+        return number(marks[-1] - 1) if marks and follows else None
 
     def part(end: int, year: int | None, name: str) -> Token | None:
         """A half or a quarter of a year."""
@@ -233,7 +259,9 @@ def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR09
         day = number(index + 1)
         if day is not None and (made_ := made(index + 3, number(index + 2), month, day)):
             return made_
-        return made(index + 2, day, month)
+        return made(index + 2, day, month) or made(index + 1, year_behind(index + 1), month)
+    if operator(index + 1) == "month_mark" and (before := year_before(index)) is not None:
+        return made(index + 2, before, number(index) or 0)
     year = number(index)
     iso = pieces[index].value if pieces[index].kind == "number" else ""
     if iso.count("-") == 2:

@@ -70,7 +70,11 @@ def _forbid_writing(connection: Connection, timeout_seconds: float) -> None:
     elif dialect in ("mysql", "mariadb"):
         connection.rollback()
         connection.execute(text("SET TRANSACTION READ ONLY"))
-        if dialect == "mysql":
+        if getattr(connection.dialect, "is_mariadb", False):
+            connection.execute(
+                text("SET SESSION max_statement_time = :value"), {"value": timeout_seconds}
+            )
+        else:
             connection.execute(
                 text("SET SESSION MAX_EXECUTION_TIME = :value"), {"value": milliseconds}
             )

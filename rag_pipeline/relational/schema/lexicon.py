@@ -20,7 +20,7 @@ _IRREGULAR = {
     "lent": "lend", "sent": "send", "taken": "take", "took": "take", "won": "win",
     "went": "go", "gone": "go", "chosen": "choose", "broken": "break", "fed": "feed",
 }  # fmt: skip
-_UNSTEMMED = {"department", "publisher", "officer", "nationality"}
+_UNSTEMMED = {"department", "publisher", "officer", "nationality", "purchaser"}
 """Words whose stem is that of another word: depart, publish, office, nation."""
 
 
@@ -40,6 +40,7 @@ class Lexicon:
         for name, aliases in {**data["countries"], **data["states"], **data["us_states"]}.items():
             names = [name, *aliases]
             self.value_names |= dict.fromkeys(map(units, names), names)
+        self._concepts: dict[str, tuple[str, ...]] = {}
         self._by_form: dict[tuple[str, ...], str] = {}
         self.forms: dict[tuple[str, ...], list[str]] = {}
         """Units of each form, with the concepts that it may stand for."""
@@ -55,8 +56,7 @@ class Lexicon:
             for form in forms
         }
         """Words that stand for a concept in names of a schema, and in questions about it."""
-        for form, concept in self.abbreviations.items():
-            self._by_form.setdefault(form, concept)
+        self._by_form = {**self.abbreviations, **self._by_form}
         self.own_words = dict(words or {})
         self.synonyms = dict(synonyms or {})
         for value, own in self.synonyms.items():
@@ -68,6 +68,8 @@ class Lexicon:
         >>> Lexicon().name_concepts("invoice_items"), Lexicon().name_concepts("ShippingCost")
         (('invoice', 'line'), ('freight',))
         """
+        if name in self._concepts:
+            return self._concepts[name]
         words = _WORD.findall(name) or [name]
         found: list[str] = []
         begin = 0
@@ -78,7 +80,8 @@ class Lexicon:
                     break
             found.append(concept if concept is not None else stem(words[begin]))
             begin = end
-        return tuple(found)
+        self._concepts[name] = tuple(found)
+        return self._concepts[name]
 
     def shown(self, name: str, language: str) -> str:
         """Return an identifier as a person reads it: `order_date` → order date, 주문 날짜."""

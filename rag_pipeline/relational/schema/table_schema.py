@@ -142,14 +142,20 @@ def restricted(schema: Schema, tables: Collection[str] | None, excluded: Collect
 def _without(info: TableInfo, known: Collection[str], excluded: Collection[str]) -> TableInfo:
     structural = {*info.key, *info.reference_columns}
     columns = [
-        Column(column.name, column.type, primary_key=column.primary_key)
+        Column(column.name, column.type, primary_key=column.primary_key, comment=column.comment)
         for column in info.table.columns
         if column.name in structural or f"{info.name}.{column.name}" not in excluded
     ]
     names = {column.name for column in columns}
     return replace(
         info,
-        table=Table(info.table.name, MetaData(), *columns, schema=info.table.schema),
+        table=Table(
+            info.table.name,
+            MetaData(),
+            *columns,
+            schema=info.table.schema,
+            comment=info.table.comment,
+        ),
         foreign_keys=tuple(link for link in info.foreign_keys if link.target in known),
         label=info.label if names >= set(info.label) else info.key,
     )

@@ -17,7 +17,6 @@ from sqlalchemy import (
     extract,
     func,
     literal,
-    or_,
     select,
 )
 

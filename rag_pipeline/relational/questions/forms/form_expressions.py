@@ -78,7 +78,9 @@ class ExpressionScope:
             source = source.outerjoin(target, and_(*(own.c[a] == target.c[b] for a, b in pairs)))
         return source
 
-    def expression(self, one: Expression, *, exact: bool = True) -> ColumnElement[Any]:
+    def expression(  # noqa: PLR0911
+        self, one: Expression, *, exact: bool = True
+    ) -> ColumnElement[Any]:
         """Return an expression's SQL; with `exact`, numbers as decimals.
 
         Binary floats would add up to other cents.

@@ -22,7 +22,11 @@ SIGNS: dict[str, Comparison] = {
     "at_least": ">=",
     "at_most": "<=",
     "only": "=",
+    "or_more": ">=",
+    "or_less": "<=",
 }
+BEHIND = frozenset({"or_more", "or_less"})
+"""Signs that stand behind the number in English, too."""
 
 
 class ConditionState:
@@ -37,8 +41,11 @@ class ConditionState:
         self._group: Path = ()
         self._found: list[Constraint] = []
         self._negated: dict[int, int] = {}
+        self._never: set[int] = set()
         self._links: set[ForeignKey] = set()
         self._anchors: dict[int, Way] = {}
+        self.conditional: set[int] = set()
+        """Tokens that are conditions: flags, dates, and what is negated."""
 
     def _ops(self, *names: str) -> list[Token]:
         return [t for t in self.tokens if t.kind == "operator" and t.name in names and not t.used]

@@ -15,7 +15,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     Missing,
     Path,
 )
-from rag_pipeline.relational.questions.grammar.condition_state import SIGNS
+from rag_pipeline.relational.questions.grammar.negated_things import NegatedThings
 from rag_pipeline.relational.questions.grammar.number_conditions import NumberConditions
 from rag_pipeline.relational.questions.grammar.period_conditions import PeriodConditions
 from rag_pipeline.relational.questions.grammar.relative_conditions import RelativeConditions
@@ -23,11 +23,14 @@ from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
 
-_PARTICIPLES = frozenset({"paid", "done", "sent", "sold", "built", "begun", "left", "made"})
+_PARTICIPLES = frozenset(
+    {"paid", "done", "sent", "sold", "built", "begun", "left", "made"}
+    | {"given", "taken", "written", "driven", "born", "drawn", "known", "lent", "chosen"}
+)
 """Those that do not end in -ed."""
 
 
-class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
+class Conditions(NegatedThings, NumberConditions, PeriodConditions, RelativeConditions):
     """Turns the tokens that the measure left into filters."""
 
     def filters(self, base: str, group: Path = ()) -> tuple[Filter, ...]:
@@ -85,44 +88,6 @@ class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
         best = min((cost for cost, _, _ in found), default=0)
         return [(path, place) for cost, path, place in found if cost == best]
 
-    def _find_negations(self) -> None:
-        for number, token in enumerate(self._ops("not"), start=1):
-            at = self._at(token)
-            if (following := self._beside(token, 1)) is not None and following.name == "all":
-                raise NotComputableError(f"it is not clear what “{token.text} all” leaves")
-            ahead = self.tokens[:at][::-1] if token.is_korean else self.tokens[at + 1 :]
-            target = next(
-                (
-                    t
-                    for t in ahead
-                    if not t.used
-                    and (t.kind in ("value", "mention", "period") or t.name in ("trade", *SIGNS))
-                ),
-                None,
-            )
-            target = self._apposed(target) if target is not None else None
-            if target is None or id(target) in self._negated or target.name in SIGNS:
-                raise NotComputableError(f"it is not clear what “{token.text}” negates")
-            self._negated[id(target)] = number
-            token.used = True
-            for but in self._ops("but"):
-                but.used = self._at(but) < at
-        if self._negated:
-            for token in self._ops("once"):
-                token.used = True
-
-    def _apposed(self, thing: Token) -> Token:
-        """Return the name beside a thing, of which both are negated: `not in the store North`."""
-        table = self.vocabulary.table_of(thing)
-        for step in (-1, 1):
-            one = self._beside(thing, step)
-            if table is None or one is None or one.used:
-                continue
-            is_beside = one.end == thing.start if step < 0 else one.start == thing.end
-            if is_beside and any(f.column.table == table and self._is_name(f) for f in one.values):
-                return one
-        return thing
-
     def _take_columns(self) -> None:
         for token in self.tokens:
             if token.used or token.mention is None or self.vocabulary.table_of(token):
@@ -132,6 +97,8 @@ class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
             beside = self._beside(token, 1 if token.is_korean else -1)
             presence = [beside] if beside is not None and beside.name == "presence" else []
             negated = self._is_negated(token)
+            if flags or negated:
+                self.conditional.add(id(token))
             if flags:
                 way, place = self._nearest(flags, token)
                 token.used = True
@@ -165,7 +132,8 @@ class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
         """Add that there is no value: in the row itself, or in any of those that belong to it."""
         if forward(way) is None:
             # Patients who were not admitted: no such date at all, or a row without one?
-            if self.choices.pick([True, False]):
+            is_never = id(token) in self._never
+            if is_never or self.choices.pick([True, False]):
                 self._add(way, partial(_missing, place, True), token)
             else:
                 self._add(way, partial(_missing, place, False))
@@ -191,7 +159,8 @@ class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
             one.used = True
 
     def _dates_of(self, token: Token) -> list[Place]:
-        return [] if self.vocabulary.columns(token) else self.vocabulary.dates_like(token)
+        others = [p for p in self.vocabulary.columns(token) if not self.vocabulary.is_date(p)]
+        return [] if others else self.vocabulary.dates_like(token)
 
     def traded(self, token: Token, table: str) -> str | None:
         """Return the table of lines on which things of a table are sold."""
@@ -218,6 +187,8 @@ class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
             way = self._anchors[id(token)]
             token.used = True
             negated = self._is_negated(token)
+            if negated:
+                self.conditional.add(id(token))
             if negated and any(
                 other is not token
                 and not self._is_negated(other)
@@ -260,6 +231,7 @@ class Conditions(NumberConditions, PeriodConditions, RelativeConditions):
         for token in self.tokens:
             text = token.text.lower()
             is_participle = text.endswith("ed") or text in _PARTICIPLES
+            is_participle = is_participle or (token.is_korean and token.particle in ("된", "한"))
             if token.used or token.mention is None or not is_participle:
                 continue
             if dates := self._dates_of(token):

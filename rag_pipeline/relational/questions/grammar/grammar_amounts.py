@@ -33,6 +33,7 @@ class Totals(Grouping):
             chosen = self._grouping(amount.table, group)[0]
             if (
                 aggregate == "average"
+                and order is None
                 and not self._is_by
                 and chosen.table not in (None, amount.table)
             ):

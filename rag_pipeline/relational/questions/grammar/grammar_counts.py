@@ -16,6 +16,7 @@ from rag_pipeline.relational.questions.grammar.grammar_state import (
     AGGREGATES,
 )
 from rag_pipeline.relational.questions.mentions import Place
+from rag_pipeline.relational.questions.pieces import units_of_measure
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError
 
@@ -74,7 +75,8 @@ class Counting(Grouping):
             if vocabulary.is_number(place) and not different:
                 # How many passengers: their sum, or different numbers of them?
                 total = Measure("sum", ColumnAt((), *place))
-                kinds = [total] if vocabulary.is_number_of(place) else [measure, total]
+                is_total = vocabulary.is_number_of(place) or counted.name in units_of_measure()
+                kinds = [total] if is_total else [measure, total]
                 measure = self.choices.pick(kinds)
             if not different and not counted.is_korean and group is None:
                 different = [counted]
@@ -171,7 +173,9 @@ class Counting(Grouping):
         assert counted.mention is not None
         for token in self.tokens:
             mention = token.mention
-            if token.used or mention is None or mention.table or mention.columns:
+            if token.used or mention is None or mention.table:
+                continue
+            if not all(self.vocabulary.is_date(place) for place in mention.columns):
                 continue
             wanted = (*counted.mention.concepts, *mention.concepts)
             found = [p for p in self.vocabulary.namer.with_words(wanted) if p[0] in tables]

@@ -203,8 +203,10 @@ class Grouping(GrammarState):
         for one in ahead:
             if one.kind == "mention" and not one.used:
                 is_role = not self.vocabulary.columns(one) and bool(self.vocabulary.roles(one))
-                if is_person and not is_role and (
-                    is_crossed or self.vocabulary.table_of(one) is None
+                if (
+                    is_person
+                    and not is_role
+                    and (is_crossed or self.vocabulary.table_of(one) is None)
                 ):
                     return self._owner(token, one)
                 if self.vocabulary.table_of(one) or self.vocabulary.columns(one):
@@ -215,7 +217,10 @@ class Grouping(GrammarState):
                     return one
                 following = ahead[ahead.index(one) + 1 :][:1]
                 is_named = bool(following) and following[0].mention is not None
-                if self.vocabulary.roles(one) and not one.is_korean and not is_named:
+                is_asked = is_person and is_role and one.end + 1 >= token.start
+                if self.vocabulary.roles(one) and (
+                    is_asked or (not one.is_korean and not is_named)
+                ):
                     one.used = token.used = True
                     return one
                 if not self.vocabulary.roles(one) and not self._is_period(one):

@@ -68,10 +68,17 @@ class GrammarState:
         for token in self._ops("and"):
             sides = self._beside(token)
             if len(sides) == 2 and (
-                sides[1].name == "much"
-                or all(s.kind in ("value", "number", "period") or s.is_condition for s in sides)
+                sides[1].name == "much" or all(self._is_conditional(side) for side in sides)
             ):
                 token.used = True
+
+    def _is_conditional(self, token: Token) -> bool:
+        return (
+            token.kind in ("value", "number", "period")
+            or token.is_condition
+            or token.name in ("not", "presence")
+            or id(token) in self.conditions.conditional
+        )
 
     def _beside(self, token: Token) -> list[Token]:
         at = self._index(token)

@@ -22,7 +22,6 @@ from rag_pipeline.relational.questions.mentions import Place
 from rag_pipeline.relational.questions.question_tokens import Token
 from rag_pipeline.relational.schema.ways import NotComputableError, Way, forward
 
-
 Span = tuple[datetime.date | None, datetime.date | None]
 """The first day, and the first day after it; None leaves a side open."""
 
@@ -49,7 +48,9 @@ class PeriodConditions(ConditionState):
         hints = [p for t in self.tokens for p in self.vocabulary.dates_like(t)]
         options: list[tuple[int, ColumnAt]] = []
         for table in self.vocabulary.schema.tables:
-            dates = [p for p in hints if p[0] == table] or self.vocabulary.own_dates(table)
+            dates = [p for p in hints if p[0] == table] or self.vocabulary.own_dates(
+                table, is_base=table == base
+            )
             for way in self.vocabulary.ways.between(base, table) if dates else ():
                 path = forward(way)
                 if path is not None:
@@ -112,12 +113,13 @@ class PeriodConditions(ConditionState):
                 groups[-1].is_and |= joint.name == "and"
             else:
                 groups.append(_Periods(token, last, [span], self._hint_of(token)))
-        said = [(g.hint, self._clause(g.token)) for g in groups if not self._is_negated(g.token)]
-        hints = [hint for hint, _ in said]
-        if len({(id(hint), clause) for hint, clause in said}) < len(said) or (
-            len(hints) > 1 and None in hints
-        ):
-            raise NotComputableError("it names two periods: ask for one, or for a range")
+        said: dict[int, list[Token | None]] = {}
+        for one in groups:
+            if not self._is_negated(one.token):
+                said.setdefault(self._clause(one.token), []).append(one.hint)
+        for hints in said.values():
+            if len({*map(id, hints)}) < len(hints):
+                raise NotComputableError("it names two periods: ask for one, or for a range")
         for one in groups:
             self._during(one)
 
@@ -152,8 +154,13 @@ class PeriodConditions(ConditionState):
         """Return the word for a date that a period belongs to: `opened in 2022 and closed in …`."""
         at = self._at(token)
         ahead = self.tokens[at + 1 :] if token.is_korean else self.tokens[:at][::-1]
-        near = next((t for t in ahead if t in self._hints), None)
-        return near or next(iter(self._hints), None)
+        for one in ahead:
+            if one in self._hints:
+                return one
+            if one.kind == "period" or (one.is_verb and self.vocabulary.table_of(one)):
+                break
+        is_only = sum(t.kind == "period" for t in self.tokens) == 1
+        return next(iter(self._hints), None) if is_only else None
 
     def _range_end(self, token: Token, before: Token | None, behind: Token | None) -> Token | None:
         if behind is None or before is None:
@@ -195,6 +202,7 @@ class PeriodConditions(ConditionState):
         way, place = self.choices.pick(chosen)
         if one.hint is not None:
             one.hint.used = True
+            self.conditional.add(id(one.hint))
         owner = negated_with or token
         # Not hired in 2021: the verb of the date is negated.
         is_said = self._is_negated(token) or (negated_with is not None and negated_with is one.hint)
@@ -220,7 +228,8 @@ class PeriodConditions(ConditionState):
         """Choose whether rows in every period are meant, or rows in any of them."""
         if any(c.way[: len(way)] == way and c.make is not None for c in self._found):
             raise NotComputableError(
-                f"it is not clear whether “{one.token.text}” and “{one.last.text}” are of the same rows"
+                f"it is not clear whether “{one.token.text}” and “{one.last.text}” "
+                "are of the same rows"
             )
         both = self._beside(one.token, -1)
         if both is None or both.name != "both":
@@ -243,7 +252,7 @@ class PeriodConditions(ConditionState):
                 wanted = (
                     [p for p in places if p[0] == table]
                     if places
-                    else (self.vocabulary.own_dates(table))
+                    else self.vocabulary.own_dates(table, is_base=table == at)
                 )
                 for way in self.vocabulary.ways.between(at, table):
                     # Patients admitted in 2023: the date is of rows that belong to them.

@@ -78,8 +78,7 @@ class QuestionGrammar(Counting, Totals):
         counts = self._ops("count")
         if counts and counts[0].is_korean and counts[0].text.startswith("수"):
             # 고객 수는 몇 명, 고객 수는 얼마: the number and the question for it are one
-            asked = [*counts[1:], *self._ops("much")]
-            for token in asked[:1]:
+            for token in [*counts[1:], *self._ops("much")][:1]:
                 token.used = True
             counts = [counts[0], *counts[2:]]
         if len(counts) > 1 or (counts and self._ops("much")):
@@ -149,17 +148,40 @@ class QuestionGrammar(Counting, Totals):
         if thing is None or table is None or len(found) > 1:
             raise NotComputableError(f"it is not clear what “{token.text}” belongs to")
         token.used = thing.used = True
+        step = -1 if token.is_korean else 1
+        at = self._index(token) + step
+        named = self.tokens[at : at + 1] if at >= 0 else []
+        columns = [
+            p
+            for one in named
+            if not one.used
+            for p in self.vocabulary.columns(one)
+            if p[0] == table and self.vocabulary.is_number(p)
+        ]
+        shows_value = bool(columns) or self.vocabulary.shows_value(name)
+        for one in named if columns else ():
+            one.used = True
         concepts = self.vocabulary.adjective_concepts(name)
-        columns = [p for p in self.vocabulary.by_last_word(concepts) if p[0] == table]
+        columns = columns or [p for p in self.vocabulary.by_last_word(concepts) if p[0] == table]
         place = self.choices.pick(columns)
         info = self.vocabulary.schema.tables[table]
         shown = tuple(ColumnAt((), table, column) for column in info.label)
-        measure = Measure(
-            "list", ColumnAt((), *place), columns=shown, shows=self.vocabulary.shows_value(name)
-        )
+        measure = Measure("list", ColumnAt((), *place), columns=shown, shows=shows_value)
         self._use("which")
+        limit = self._limit(token)
         filters = self.conditions.filters(table)
-        return Form(table, measure, filters, descending=degree == "highest", limit=1)
+        return Form(table, measure, filters, descending=degree == "highest", limit=limit)
+
+    def _limit(self, adjective: Token) -> int:
+        """Return how many are asked for: the 3 longest, 가장 긴 차량 3대."""
+        at = self._index(adjective)
+        before = self.tokens[max(0, at - 1) : at]
+        numbers = [t for t in before if t.kind == "number" and not adjective.is_korean]
+        if adjective.is_korean and (behind := self._by_number()) is not None:
+            numbers = [behind]
+        for number in numbers:
+            number.used = True
+        return int(numbers[0].number) if numbers else 1
 
     def _measure(self, order: tuple[Token, bool, int | None] | None, group: Token | None) -> Form:
         share = self._ops("share")

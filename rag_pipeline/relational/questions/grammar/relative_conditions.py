@@ -98,9 +98,7 @@ class RelativeConditions(ValueConditions):
         assert sign is not None
         return sign
 
-    def _reference(
-        self, one: _Relative, left: ColumnAt, filters: tuple[Filter, ...]
-    ) -> Expression:
+    def _reference(self, one: _Relative, left: ColumnAt, filters: tuple[Filter, ...]) -> Expression:
         reference = one.reference
         own = ColumnAt((), left.table, left.name)
         if reference.name == "avg":

@@ -105,7 +105,11 @@ class ValueConditions(ConditionState):
         self._add(way, make, target)
 
     def _check_flag(self, value: Token) -> None:
-        """Refuse `nurses work at night`, where night is a kind of shift, and some are `nightWorker`."""
+        """Refuse `nurses work at night`, where `night` is a shift, and some are `nightWorker`."""
+        beside = self._beside(value, 1)
+        table = self.vocabulary.table_of(beside) if beside is not None else None
+        if any(found.column.table == table for found in value.values):
+            return
         for place, words in self.vocabulary.namer.words.items():
             if value.noun in words and place[0] == self._base and self.vocabulary.is_flag(place):
                 raise NotComputableError(

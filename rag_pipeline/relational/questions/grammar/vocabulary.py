@@ -76,11 +76,13 @@ class Vocabulary:
         if token.mention is None or token.mention.table is not None:
             return []
         wanted = set(token.mention.concepts)
+        named = set(token.mention.columns)
         return [
             link
             for table in self.schema.tables.values()
             for link in table.foreign_keys
             if wanted <= self.schema.role_words(link)
+            or any((link.table, name) in named for name in link.columns)
         ]
 
     def dates_like(self, token: Token) -> list[Place]:
@@ -88,6 +90,8 @@ class Vocabulary:
         if token.mention is None:
             return []
         wanted = set(token.mention.concepts) - {"date"}
+        if dates := [p for p in token.mention.columns if self.is_date(p)]:
+            return dates
         return [
             place
             for place, words in self.namer.words.items()
@@ -110,13 +114,26 @@ class Vocabulary:
         if places:
             return list(dict.fromkeys(table for table, _ in places))
         if self._dated is None:
-            self._dated = [name for name in self.schema.tables if self.own_dates(name)]
+            self._dated = [
+                name for name in self.schema.tables if self.own_dates(name, is_base=True)
+            ]
         return self._dated
 
-    def own_dates(self, table: str) -> list[Place]:
-        """Return the date that says when a row came about: order_date of orders, created_at."""
-        own = {*_DATE_WORDS, *self.schema.tables[table].concepts}
-        return [p for p in self.dates(table) if set(self.schema.lexicon.name_concepts(p[1])) <= own]
+    def own_dates(self, table: str, *, is_base: bool = False) -> list[Place]:
+        """Return the date that says when a row came about: order_date of orders, created_at.
+
+        Of the rows that are asked about (`is_base`), what has no name, one date, and nothing that
+        belongs to it is something that happened then.
+        """
+        info = self.schema.tables[table]
+        own = {*_DATE_WORDS, *info.concepts}
+        found = [
+            p for p in self.dates(table) if set(self.schema.lexicon.name_concepts(p[1])) <= own
+        ]
+        is_event = is_base and info.label == info.key and not self.schema.incoming(table)
+        if not found and is_event and len(self.dates(table)) == 1:
+            return self.dates(table)
+        return found
 
     def is_date(self, place: Place) -> bool:
         """Whether a column holds dates."""
