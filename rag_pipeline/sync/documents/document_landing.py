@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rag_pipeline.embedding import Embedder
 from rag_pipeline.store.landing import Landing
 from rag_pipeline.sync.documents.document_jobs import DocumentJob
-from rag_pipeline.sync.documents.embed import Vectors
+from rag_pipeline.sync.documents.embed import ChunkTexts, Vectors
 from rag_pipeline.sync.documents.stage_tasks import PreparedChunks, StageResult
 
 
@@ -17,6 +18,11 @@ class WaitingDocument:
     job: DocumentJob
     result: StageResult
     prepared: PreparedChunks
+
+    def texts(self, embedder: Embedder) -> ChunkTexts:
+        """Return what the embedder reads."""
+        job, prepared = self.job, self.prepared
+        return ChunkTexts.of(embedder, job.source_hash, job.root, prepared.chunks, prepared.texts)
 
     def landing(self, embeddings: Vectors | None) -> Landing:
         """Return what is written; without embeddings it is searchable by words."""

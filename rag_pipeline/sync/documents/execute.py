@@ -30,7 +30,7 @@ from rag_pipeline.store.usage_table import UsageEntry
 from rag_pipeline.sync.documents.budget import Ledger
 from rag_pipeline.sync.documents.document_jobs import DocumentJob, Outcome, document_jobs
 from rag_pipeline.sync.documents.document_landing import WaitingDocument
-from rag_pipeline.sync.documents.embed import ChunkTexts, Vectors, VectorSource, batch_size
+from rag_pipeline.sync.documents.embed import Vectors, VectorSource, batch_size
 from rag_pipeline.sync.documents.placing_sentences import open_chat
 from rag_pipeline.sync.documents.stage_tasks import (
     StageReport,
@@ -238,7 +238,7 @@ class _Execution:
             return
         self._context.database.check_sync_lock()
         start = time.perf_counter()
-        found = self._vectors.vectors([self._texts(item) for item in waiting])
+        found = self._vectors.vectors([item.texts(self._context.embedder) for item in waiting])
         report(
             EMBEDDINGS,
             sum(not isinstance(result, EmbeddingError) for result in found),
@@ -258,10 +258,6 @@ class _Execution:
             self._again.append(item)
             return
         yield self._fail(item.job, EMBEDDINGS, error_of(item.job, error), item.result.reports)
-
-    def _texts(self, item: WaitingDocument) -> ChunkTexts:
-        job, prepared, embedder = item.job, item.prepared, self._context.embedder
-        return ChunkTexts.of(embedder, job.source_hash, job.root, prepared.chunks, prepared.texts)
 
     def _land_words(self, item: WaitingDocument) -> Iterator[Outcome]:
         """Make a document searchable by words; its vectors follow when all documents are."""
