@@ -84,9 +84,9 @@ def outcome_events(
                     metadata={"file": outcome.name, "failure": f"{at}{outcome.error}"},
                 )
     if BLOCKS in wanted:
-        yield _stage_check(outcome, BLOCKS, READABLE_CHECK)
+        yield _check(outcome, BLOCKS, READABLE_CHECK, outcome.failed_stage == BLOCKS)
     if EMBEDDINGS in wanted:
-        yield _stage_check(outcome, EMBEDDINGS, VECTORS_CHECK)
+        yield _check(outcome, EMBEDDINGS, VECTORS_CHECK, outcome.failed_stage is not None)
 
 
 def _materialization(
@@ -201,10 +201,7 @@ SHOWN: dict[str, Callable[[Any], dg.MetadataValue[Any] | None]] = {
 """What is more than a number, and how it is shown."""
 
 
-def _stage_check(outcome: Outcome, stage: str, name: str) -> dg.AssetCheckEvaluation:
-    """Return a check that fails where the stage did, or was not reached."""
-    done = {report.stage for report in outcome.done} | set(outcome.reused)
-    failed = stage not in done
+def _check(outcome: Outcome, stage: str, name: str, failed: bool) -> dg.AssetCheckEvaluation:
     return dg.AssetCheckEvaluation(
         asset_key=dg.AssetKey(stage),
         check_name=name,
