@@ -7,11 +7,18 @@ import dagster as dg
 
 from rag_pipeline.sync.documents.document_jobs import Outcome
 from rag_pipeline.sync.documents.stage_tasks import StageReport
-from rag_pipeline.sync.planning.fingerprints import BLOCKS, CODE_VERSIONS, STAGES, data_version
+from rag_pipeline.sync.planning.fingerprints import (
+    BLOCKS,
+    CODE_VERSIONS,
+    EMBEDDINGS,
+    STAGES,
+    data_version,
+)
 from rag_pipeline.sync.planning.plan import SourceChanges
 from rag_pipeline.text import one_line
 
 READABLE_CHECK = "document_is_readable"
+VECTORS_CHECK = "every_chunk_has_a_vector"
 OUTLINE_LINES = 200
 NAMED = 3
 """Files named in a message."""
@@ -77,7 +84,9 @@ def outcome_events(
                     metadata={"file": outcome.name, "failure": f"{at}{outcome.error}"},
                 )
     if BLOCKS in wanted:
-        yield _readable_check(outcome)
+        yield _check(outcome, BLOCKS, READABLE_CHECK, outcome.failed_stage == BLOCKS)
+    if EMBEDDINGS in wanted:
+        yield _check(outcome, EMBEDDINGS, VECTORS_CHECK, outcome.failed_stage is not None)
 
 
 def _materialization(
@@ -192,11 +201,10 @@ SHOWN: dict[str, Callable[[Any], dg.MetadataValue[Any] | None]] = {
 """What is more than a number, and how it is shown."""
 
 
-def _readable_check(outcome: Outcome) -> dg.AssetCheckEvaluation:
-    failed = outcome.failed_stage == BLOCKS
+def _check(outcome: Outcome, stage: str, name: str, failed: bool) -> dg.AssetCheckEvaluation:
     return dg.AssetCheckEvaluation(
-        asset_key=dg.AssetKey(BLOCKS),
-        check_name=READABLE_CHECK,
+        asset_key=dg.AssetKey(stage),
+        check_name=name,
         passed=not failed,
         partition=outcome.source_hash,
         severity=dg.AssetCheckSeverity.ERROR,

@@ -12,6 +12,7 @@ from dagster_pandera import pandera_schema_to_dagster_type
 
 from rag_pipeline.assets.dagster_events import (
     READABLE_CHECK,
+    VECTORS_CHECK,
     earlier_metadata,
     failure_text,
     outcome_events,
@@ -38,7 +39,7 @@ DESCRIPTIONS = {
     BLOCKS: "Text blocks of the document in reading order, with page, box and font.",
     STRUCTURE: "Every block with its role, heading level and breadcrumb trail, by rules.",
     CHUNKS: "Chunks that keep procedures, lists and tables whole, each under its trail.",
-    EMBEDDINGS: "Chunks, search vectors and embeddings in Postgres, replaced in one transaction.",
+    EMBEDDINGS: "Chunks and search vectors in Postgres, and a vector for every chunk.",
 }
 KINDS = {
     BLOCKS: {"pandas", "parquet"},
@@ -79,7 +80,13 @@ def _spec(stage: str) -> dg.AssetSpec:
             asset=BLOCKS,
             partitions_def=SOURCE_HASHES,
             description="The file can be opened and read.",
-        )
+        ),
+        dg.AssetCheckSpec(
+            VECTORS_CHECK,
+            asset=EMBEDDINGS,
+            partitions_def=SOURCE_HASHES,
+            description="The document is found by meaning too: none of its chunks lacks a vector.",
+        ),
     ],
     partitions_def=SOURCE_HASHES,
     can_subset=True,

@@ -34,10 +34,9 @@ LONGEST_SECONDS = 8.0
 """After which `serve`, which does not end by itself, is interrupted at the latest."""
 HALF_DOCUMENTS = """
 SELECT count(*) FROM document AS d WHERE d.status = 'ready' AND d.chunk_count <> (
-    SELECT count(*) FROM chunk AS c INNER JOIN chunk_embedding AS e USING (chunk_id)
-    WHERE c.source_hash = d.source_hash
+    SELECT count(*) FROM chunk AS c WHERE c.source_hash = d.source_hash
 )"""
-"""Documents that are ready although chunks or vectors of theirs are missing."""
+"""Documents that are ready although chunks of theirs are missing; vectors may follow."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
 from rag_pipeline.sync.planning.refresh import current_plan, refresh_sources
 from rag_pipeline.sync.sources.places import given_root
-from rag_pipeline.sync.sync_context import SyncContext
+from rag_pipeline.sync.sync_context import SyncContext, waiting_for_vectors
 
 LOCK_WAIT_SECONDS = 3600.0
 """How long to wait for another sync."""
@@ -251,7 +251,9 @@ class RagSystem:
             hashes = list(plan.stale)
             if again:
                 hashes += [state.source_hash for state in plan.failed]
-            context = SyncContext.of(self.settings, database, "library", embedder=self._embedder)
+            # Other threads may search meanwhile: they find a document with its vectors or not yet.
+            settings = waiting_for_vectors(self.settings)
+            context = SyncContext.of(settings, database, "library", embedder=self._embedder)
             check_cost(context, hashes)
             added = Added(scanned.changes.counts(), current=plan.current, problems=scanned.problems)
             for outcome in process_documents(context, hashes):

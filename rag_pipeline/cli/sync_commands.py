@@ -47,24 +47,34 @@ def sync(
             "--verify", help="Read every file again, also where size and time did not change."
         ),
     ] = False,
+    wait_vectors: Annotated[
+        bool,
+        typer.Option(
+            "--wait-vectors",
+            help="Make each document searchable with its vectors, not by words first.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Bring the knowledge base up to date with the folders; only changes are processed.
 
-    A folder given here is remembered: later syncs, including the nightly one, cover it too.
+    Documents can be searched by words first; then their vectors are made. A folder given here is
+    remembered: later syncs, including the nightly one, cover it too.
     `--dry-run` writes and sends nothing and estimates the cost. Exit status 2 means that documents
     failed or files could not be read; `rag status` says why.
 
     Example: rag sync ~/manuals
     """
     from rag_pipeline.sync.sources.places import given_root
+    from rag_pipeline.sync.sync_context import waiting_for_vectors
 
     roots = [given_root(place) for place in places or []]
     with open_database() as (settings, database):
         if dry_run:
             _preview(settings, database, roots, explain, as_json, verify)
         else:
-            run(settings, database, roots, as_json, explain=explain, verify=verify)
+            chosen = waiting_for_vectors(settings) if wait_vectors else settings
+            run(chosen, database, roots, as_json, explain=explain, verify=verify)
 
 
 def _preview(
@@ -181,7 +191,7 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
     """
     from rag_pipeline.console.sync_output import print_status
     from rag_pipeline.store.documents import list_documents
-    from rag_pipeline.store.embeddings import active_space, lacking_vectors
+    from rag_pipeline.store.embeddings import active_space, vector_coverage
     from rag_pipeline.store.source_tables import list_roots
     from rag_pipeline.store.statistics import count_everything
     from rag_pipeline.sync.planning.refresh import current_plan
@@ -194,12 +204,13 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
             documents = list_documents(connection)
             roots = list_roots(connection)
             space = active_space(connection)
-            lacking = lacking_vectors(connection, space.space_id) if space else 0
+            coverage = vector_coverage(connection, space.space_id) if space else None
     notes = folder_notes(roots, follow_links=settings.sync.follow_links)
     if as_json:
         quarantined = [state.source_hash for state in plan.failed]
         found = {"counts": counts, "stale": len(plan.stale), "quarantined": quarantined}
-        found["chunks_without_vector"] = lacking
+        found["chunks_without_vector"] = coverage.lacking if coverage else 0
+        found["vectors"] = coverage.describe() if coverage else ""
         found |= vars(notes)
         print_json({**found, "documents": documents, "folders": roots})
         return
@@ -208,11 +219,8 @@ def status(principals: AsOption = None, as_json: JsonOption = False) -> None:
         out.print(f"[red]unreadable[/] {safe_line(problem)}")
     for note in notes.not_taken:
         out.print(f"[yellow]note[/] {safe_line(note)}")
-    if space and lacking:
-        out.print(
-            f"[yellow]{lacking} chunks are found by words only[/]: the active space "
-            f"{safe(space.name)} has no vectors for them"
-        )
+    if space and coverage and coverage.lacking:
+        out.print(f"[yellow]{coverage.describe()}[/] (the active space is {safe(space.name)})")
 
 
 @app.command()
@@ -252,6 +260,7 @@ def retry(
 def demo() -> None:
     """Sync the samples, search in two languages, and answer one question."""
     from rag_pipeline.console.demonstration import run_demo
+    from rag_pipeline.sync.sync_context import waiting_for_vectors
 
     with open_database() as (settings, database):
-        run_demo(settings, database, run)
+        run_demo(waiting_for_vectors(settings), database, run)

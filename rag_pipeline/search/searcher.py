@@ -40,6 +40,7 @@ from rag_pipeline.search.sql_statements import RecordedDatabase, Statement
 from rag_pipeline.search.visibility import posting_buckets, visible_chunks
 from rag_pipeline.settings import SearchSettings, Settings
 from rag_pipeline.store.database import Database
+from rag_pipeline.store.embeddings import vector_coverage
 
 
 class Searcher:
@@ -106,6 +107,10 @@ class Searcher:
         results = self._chosen([run], notes)
         if run.repetitions:
             notes.append(f"{run.repetitions} results that repeat better ones stand under these")
+        if run.space is not None and run.space.is_filling:
+            with self._database.connection() as connection:
+                told = vector_coverage(connection, run.space.space_id).describe()
+            notes += [told] if told else []
         if not results:
             notes.append(self._why_nothing(run))
         return SearchResponse(

@@ -52,6 +52,10 @@ class SyncSettings(Section):
         ge=1,
         description="Failed syncs after which a document is quarantined until `rag retry`",
     )
+    wait_vectors: bool = Field(
+        default=False,
+        description="Documents become searchable with their vectors, not by words first",
+    )
     max_cost_usd: float | None = Field(
         default=None,
         ge=0,

@@ -25,7 +25,11 @@ class DocumentState:
     failure_permanent: bool | None = None
     failure_fingerprint: str | None = None
     failure_count: int = 0
-    is_intact: bool = True
+    has_chunks: bool = True
+    """Whether all its chunks are there, with or without vectors."""
+    has_vectors: bool = True
+    """Whether every chunk that is there has a vector in the space asked for."""
+    chunk_count: int = 0
     uris: Sequence[str] = ()
     """All files with this content."""
     roots: Sequence[str] = ()
@@ -33,6 +37,11 @@ class DocumentState:
     page_count: int | None = None
     size: int = 0
     """Bytes."""
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether no chunk and no vector is missing."""
+        return self.has_chunks and self.has_vectors
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,11 @@ def merge_fingerprints(
     queries.merge_fingerprints(
         connection, source_hash=source_hash, fingerprints=Jsonb(fingerprints)
     )
+
+
+def mark_embedded(connection: Connection[TupleRow], source_hashes: Sequence[str]) -> None:
+    """Record that documents which had landed by words have their vectors; forget failures."""
+    queries.mark_embedded(connection, source_hashes=list(source_hashes))
 
 
 def mark_failed(

@@ -27,6 +27,8 @@ class EmbeddingSpace:
     state: str
     pinned: bool = False
     version: str = ""
+    is_filling: bool = False
+    """Whether some chunks may lack a vector in it."""
 
     @property
     def name(self) -> str:
@@ -48,6 +50,42 @@ class SpaceRow:
     def is_complete(self) -> bool:
         """Whether every chunk has a vector in the space."""
         return self.vectors >= self.chunks
+
+
+@dataclass(frozen=True)
+class VectorCoverage:
+    """How many of the chunks that a connection may see have a vector in a space."""
+
+    chunks: int
+    vectors: int
+
+    @property
+    def lacking(self) -> int:
+        """Chunks that are found by words only."""
+        return self.chunks - self.vectors
+
+    def describe(self) -> str:
+        """Return what a user is told while vectors are missing; empty if none are.
+
+        >>> VectorCoverage(1000, 999).describe()
+        'vectors for 99 % of chunks; the others are found by words only'
+        """
+        if not self.lacking:
+            return ""
+        share = 100 * self.vectors // self.chunks
+        return f"vectors for {share} % of chunks; the others are found by words only"
+
+
+@dataclass(frozen=True)
+class ChunkToEmbed:
+    """A stored chunk, as far as its vector depends on it."""
+
+    chunk_id: int
+    breadcrumb_trail: str
+    context: str | None
+    content: str
+    token_count: int
+    has_vector: bool
 
 
 @dataclass(frozen=True)
@@ -119,9 +157,52 @@ def list_spaces(connection: Connection[TupleRow]) -> list[SpaceRow]:
     ]
 
 
-def lacking_vectors(connection: Connection[TupleRow], space_id: int) -> int:
-    """Count the chunks without a vector in a space, which vector search cannot find there."""
-    return int(queries.lacking_vectors(connection, space_id=space_id))
+def vector_coverage(connection: Connection[TupleRow], space_id: int) -> VectorCoverage:
+    """Count the chunks, and those that have a vector in a space."""
+    found = first_record(connection, VectorCoverage, queries.vector_coverage, space_id=space_id)
+    assert found is not None  # an aggregate has one row
+    return found
+
+
+def end_filling(connection: Connection[TupleRow]) -> None:
+    """Note for each space in use that no chunk lacks a vector any more, where that is so."""
+    queries.end_filling(connection)
+
+
+def unembedded_tokens(
+    connection: Connection[TupleRow], space_id: int, source_hashes: Sequence[str]
+) -> int:
+    """Return the tokens of these documents' chunks that have no vector in a space."""
+    hashes = list(source_hashes)
+    return int(queries.unembedded_tokens(connection, space_id=space_id, source_hashes=hashes))
+
+
+def chunks_to_embed(
+    connection: Connection[TupleRow], space_id: int, source_hash: str
+) -> list[ChunkToEmbed]:
+    """Return all chunks of a document in order, with whether they have a vector in a space."""
+    return records(
+        connection,
+        ChunkToEmbed,
+        queries.chunks_to_embed,
+        space_id=space_id,
+        source_hash=source_hash,
+    )
+
+
+def add_vectors(
+    connection: Connection[TupleRow], space_id: int, chunk_ids: Sequence[int], vectors: Vectors
+) -> None:
+    """Give stored chunks their vectors (chunks x dimensions), in the caller's transaction.
+
+    Chunks that are gone, or have a vector already, are left out.
+    """
+    connection.execute(queries.create_vector_load.sql)
+    with connection.cursor() as cursor, cursor.copy(queries.copy_vector_load.sql) as copy:
+        copy.set_types(["int8", "halfvec"])
+        for chunk_id, vector in zip(chunk_ids, vectors, strict=True):
+            copy.write_row((chunk_id, HalfVector(vector)))
+    queries.merge_vector_load(connection, space_id=space_id)
 
 
 def pin_space(connection: Connection[TupleRow], space_id: int | None) -> None:

@@ -21,7 +21,8 @@ class Landing:
     """Everything needed to make a document searchable.
 
     `chunks` is a chunks frame of n rows; `search_vectors` and `lexeme_counts` have n entries;
-    `embeddings` is an n × dimensions array.
+    `embeddings` is an n × dimensions array, or None for a document that is searchable by words
+    until its vectors are made: it then takes over those that are cached.
     """
 
     source_hash: str
@@ -33,7 +34,7 @@ class Landing:
     chunks: pd.DataFrame
     search_vectors: list[str]
     lexeme_counts: list[int]
-    embeddings: np.ndarray[Any, np.dtype[np.float32]]
+    embeddings: np.ndarray[Any, np.dtype[np.float32]] | None
     sections: pd.DataFrame | None = None
     """Rows of a chunks frame that are parents of other chunks; not searched themselves."""
 
@@ -58,9 +59,15 @@ def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> b
     _copy_chunks(connection, [(landing, chunk_ids)])
     _copy_sections(connection, [landing])
     if has_other_spaces:
-        queries.restore_other_vectors(connection, source_hash=source_hash, space_id=space_id)
+        queries.restore_other_vectors(connection, source_hash=source_hash)
         queries.drop_kept_vectors(connection)
-    _copy_embeddings(connection, space_id, [(landing, chunk_ids)])
+    is_complete = landing.embeddings is not None
+    if is_complete:
+        _copy_embeddings(connection, space_id, [(landing, chunk_ids)])
+    if has_other_spaces or not is_complete:
+        besides = space_id if is_complete else None
+        queries.take_cached_vectors(connection, source_hash=source_hash, besides=besides)
+        queries.note_filling(connection, source_hash=source_hash)
     queries.delete_superseded(connection, source_hash=source_hash)
     queries.mark_statistics_stale(connection)
     _mark_ready(connection, landing)
@@ -73,7 +80,7 @@ def land_together(
     """Land many small documents with few statements, in the caller's transaction; return how many.
 
     Equals calling `land` for each, but their chunks are copied and indexed together. Only for
-    documents that supersede no others.
+    documents with embeddings that supersede no others.
     """
     if queries.count_other_spaces(connection, space_id=space_id):
         return sum(land(connection, space_id, landing) for landing in landings)
@@ -113,6 +120,7 @@ def _copy_embeddings(
     with connection.cursor() as cursor, cursor.copy(queries.copy_chunk_embeddings.sql) as copy:
         copy.set_types(["int8", "int4", "halfvec"])
         for landing, chunk_ids in placed:
+            assert landing.embeddings is not None  # the callers' business
             for chunk_id, vector in zip(chunk_ids, landing.embeddings, strict=True):
                 copy.write_row((chunk_id, space_id, HalfVector(vector)))
 

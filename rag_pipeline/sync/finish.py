@@ -10,8 +10,9 @@ from rag_pipeline.store.embeddings import (
     EmbeddingSpace,
     activate_space,
     active_space,
+    end_filling,
     ensure_index,
-    lacking_vectors,
+    vector_coverage,
 )
 from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.sync.planning.refresh import spool_of
@@ -34,8 +35,9 @@ def finish(context: SyncContext, *, after_scan: bool = False) -> None:
             states = document_states(connection, space.space_id, None)
             is_done = not context.profiles.plan(states)
             # A document in quarantine has no vectors in it, so the old space stays active.
-            if is_done and not lacking_vectors(connection, space.space_id):
+            if is_done and not vector_coverage(connection, space.space_id).lacking:
                 activate_space(connection, space.space_id)
+        end_filling(connection)
     if not after_scan:
         spool_of(context.settings).clear()
 

@@ -59,3 +59,9 @@ class SyncContext:
         return ensure_space(
             connection, embedder.provider, embedder.model, embedder.dimensions, embedder.version
         )
+
+
+def waiting_for_vectors(settings: Settings) -> Settings:
+    """Return settings under which documents become searchable with their vectors."""
+    sync = settings.sync.model_copy(update={"wait_vectors": True})
+    return settings.model_copy(update={"sync": sync})

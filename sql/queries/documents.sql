@@ -10,8 +10,9 @@ SELECT
     d.failure_permanent,
     d.failure_fingerprint,
     d.failure_count,
-    d.chunk_count = coalesce(h.chunks, 0) AND coalesce(h.chunks, 0) = coalesce(h.vectors, 0)
-        AS is_intact,
+    d.chunk_count = coalesce(h.chunks, 0) AS has_chunks,
+    coalesce(h.chunks, 0) = coalesce(h.vectors, 0) AS has_vectors,
+    d.chunk_count,
     f.uris,
     f.roots,
     d.page_count,
@@ -89,6 +90,13 @@ SET status = 'ready', title = :title, page_count = :page_count, language = :lang
     failure_stage = NULL, failure_reason = NULL, failure_permanent = NULL,
     failure_fingerprint = NULL, failure_count = 0, superseded_by = NULL, updated_at = now()
 WHERE source_hash = :source_hash;
+
+-- name: mark_embedded(source_hashes)!
+-- Their chunks had landed before, and then their vectors failed.
+UPDATE document
+SET status = 'ready', failure_stage = NULL, failure_reason = NULL, failure_permanent = NULL,
+    failure_fingerprint = NULL, failure_count = 0, updated_at = now()
+WHERE source_hash = ANY(:source_hashes) AND status <> 'ready';
 
 -- name: merge_fingerprints(fingerprints, source_hash)!
 -- Some of the stages only: what is searchable stays as it is. A failure of a stage that is now done

@@ -7,16 +7,40 @@ SELECT :provider, :model, :dimensions, :version,
 ON CONFLICT DO NOTHING;
 
 -- name: find_space(provider, model, dimensions, version)^
-SELECT space_id, provider, model, dimensions, state, pinned, version
+SELECT space_id, provider, model, dimensions, state, pinned, version, is_filling
 FROM embedding_space
 WHERE provider = :provider AND model = :model AND dimensions = :dimensions
     AND version = :version;
 
 -- name: retire_active_space(space_id)!
-UPDATE embedding_space SET state = 'retired' WHERE state = 'active' AND space_id <> :space_id;
+-- Nobody keeps count of a retired space.
+UPDATE embedding_space SET state = 'retired', is_filling = true
+WHERE state = 'active' AND space_id <> :space_id;
 
 -- name: activate_space(space_id)!
 UPDATE embedding_space SET state = 'active' WHERE space_id = :space_id;
+
+-- name: note_filling(source_hash)!
+-- In the transaction that lands a document: spaces in which its chunks lack a vector.
+UPDATE embedding_space AS s SET is_filling = true
+WHERE NOT s.is_filling AND s.state <> 'retired'
+    AND EXISTS (
+        SELECT 1 FROM chunk AS c
+        WHERE c.source_hash = :source_hash AND NOT EXISTS (
+            SELECT 1 FROM chunk_embedding AS e
+            WHERE e.chunk_id = c.chunk_id AND e.space_id = s.space_id
+        )
+    );
+
+-- name: end_filling()!
+UPDATE embedding_space AS s SET is_filling = false
+WHERE s.is_filling AND s.state <> 'retired'
+    AND NOT EXISTS (
+        SELECT 1 FROM chunk AS c WHERE NOT EXISTS (
+            SELECT 1 FROM chunk_embedding AS e
+            WHERE e.chunk_id = c.chunk_id AND e.space_id = s.space_id
+        )
+    );
 
 -- name: cached_embeddings(space_id, input_hashes)
 SELECT input_hash, embedding
@@ -52,12 +76,12 @@ SELECT
 FROM embedding_space AS s;
 
 -- name: known_spaces()
-SELECT space_id, provider, model, dimensions, state, pinned, version
+SELECT space_id, provider, model, dimensions, state, pinned, version, is_filling
 FROM embedding_space
 ORDER BY state = 'active' DESC, created_at;
 
 -- name: active_space()^
-SELECT space_id, provider, model, dimensions, state, pinned, version
+SELECT space_id, provider, model, dimensions, state, pinned, version, is_filling
 FROM embedding_space WHERE state = 'active';
 
 -- name: pin_space(space_id)!
@@ -78,26 +102,62 @@ FROM chunk AS c
 INNER JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id
 WHERE c.source_hash = :source_hash AND e.space_id <> :space_id;
 
--- name: restore_other_vectors(source_hash, space_id)!
--- From the replaced chunks, or from the cache, whose key is the hash of the same text.
+-- name: restore_other_vectors(source_hash)!
 INSERT INTO chunk_embedding (chunk_id, space_id, embedding)
 SELECT c.chunk_id, k.space_id, k.embedding
 FROM chunk AS c INNER JOIN kept_vector AS k ON k.content_hash = c.content_hash
-WHERE c.source_hash = :source_hash
-UNION ALL
-SELECT c.chunk_id, e.space_id, e.embedding
-FROM chunk AS c
-INNER JOIN embedding_cache AS e ON e.input_hash = decode(c.content_hash, 'hex')
-WHERE c.source_hash = :source_hash AND e.space_id <> :space_id
+WHERE c.source_hash = :source_hash;
+
+-- name: take_cached_vectors(source_hash, besides)!
+-- Of every space but one (NULL = of all): the cache's key is the hash of the same text. The key of a
+-- model that reads chunks in context is another, so nothing is found for it.
+INSERT INTO chunk_embedding (chunk_id, space_id, embedding)
+SELECT c.chunk_id, s.space_id, e.embedding
+FROM embedding_space AS s
+CROSS JOIN chunk AS c
+CROSS JOIN LATERAL (
+    SELECT one.embedding FROM embedding_cache AS one
+    WHERE one.space_id = s.space_id AND one.input_hash = decode(c.content_hash, 'hex')
+    LIMIT 1
+) AS e
+WHERE c.source_hash = :source_hash AND s.space_id IS DISTINCT FROM :besides::integer
 ON CONFLICT DO NOTHING;
 
 -- name: drop_kept_vectors()!
 DROP TABLE kept_vector;
 
--- name: lacking_vectors(space_id)$
-SELECT count(*)
+-- name: vector_coverage(space_id)^
+SELECT count(*) AS chunks, count(e.chunk_id) AS vectors
 FROM chunk AS c
-WHERE NOT EXISTS (
-    SELECT 1 FROM chunk_embedding AS e
-    WHERE e.chunk_id = c.chunk_id AND e.space_id = :space_id
-);
+LEFT JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id AND e.space_id = :space_id;
+
+-- name: unembedded_tokens(source_hashes, space_id)$
+SELECT coalesce(sum(c.token_count), 0)
+FROM chunk AS c
+LEFT JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id AND e.space_id = :space_id
+WHERE c.source_hash = ANY(:source_hashes) AND e.chunk_id IS NULL;
+
+-- name: chunks_to_embed(source_hash, space_id)
+SELECT
+    c.chunk_id, c.breadcrumb_trail, c.context, c.content, c.token_count,
+    e.chunk_id IS NOT NULL AS has_vector
+FROM chunk AS c
+LEFT JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id AND e.space_id = :space_id
+WHERE c.source_hash = :source_hash
+ORDER BY c.chunk_index;
+
+-- name: create_vector_load()#
+CREATE TEMPORARY TABLE IF NOT EXISTS vector_load (
+    chunk_id bigint, embedding halfvec
+) ON COMMIT DELETE ROWS;
+
+-- name: copy_vector_load()#
+COPY vector_load (chunk_id, embedding) FROM STDIN (FORMAT binary);
+
+-- name: merge_vector_load(space_id)!
+-- Locked, so that a chunk that is deleted meanwhile is left out.
+INSERT INTO chunk_embedding (chunk_id, space_id, embedding)
+SELECT l.chunk_id, :space_id, l.embedding
+FROM vector_load AS l INNER JOIN chunk AS c ON c.chunk_id = l.chunk_id
+FOR KEY SHARE OF c
+ON CONFLICT DO NOTHING;

@@ -122,8 +122,9 @@ def test_inspect_needs_no_database(rag: Rag, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("further", [[], ["--wait-vectors"]])
 def test_a_killed_sync_is_taken_up_again(
-    environment: dict[str, str], rag: Rag, tmp_path: Path, settings: Settings
+    environment: dict[str, str], rag: Rag, tmp_path: Path, settings: Settings, further: list[str]
 ) -> None:
     for number in range(12):
         lines = [f"Sentence {line} of manual {number} on valves." for line in range(25)]
@@ -135,7 +136,7 @@ def test_a_killed_sync_is_taken_up_again(
         holder.execute(HOLD)
         holder.execute("SELECT pg_advisory_lock(4711)")
         process = subprocess.Popen(
-            [sys.executable, "-m", "rag_pipeline.cli", "sync", "manuals"],
+            [sys.executable, "-m", "rag_pipeline.cli", "sync", "manuals", *further],
             env=environment,
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
@@ -159,7 +160,8 @@ def test_a_killed_sync_is_taken_up_again(
     assert 0 < len(documents) < 12, "killed in the middle"
 
     summary = json.loads(rag("sync", "--json").stdout)
-    assert summary["documents_done"] == 12 - len(documents)
+    # What had landed by words is not done again, but gets its vectors.
+    assert summary["documents_done"] == (12 - len(documents) if further else 12)
     with psycopg.connect(url) as connection:
         after = connection.execute(query).fetchall()
         doubled = connection.execute(

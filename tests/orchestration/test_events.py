@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 
-from rag_pipeline.assets.dagster_events import changes_markdown, outcome_events
+from rag_pipeline.assets.dagster_events import (
+    READABLE_CHECK,
+    VECTORS_CHECK,
+    changes_markdown,
+    outcome_events,
+)
 from rag_pipeline.assets.freshness import GRACE, longest_gap, with_freshness
 from rag_pipeline.assets.source_scan import sources
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.source_tables import SourceFile
 from rag_pipeline.sync.documents.document_jobs import Outcome
 from rag_pipeline.sync.documents.stage_tasks import StageReport
-from rag_pipeline.sync.planning.fingerprints import BLOCKS, CHUNKS, STAGES, STRUCTURE
+from rag_pipeline.sync.planning.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES, STRUCTURE
 from rag_pipeline.sync.planning.plan import SourceChanges
 
 
@@ -38,6 +44,22 @@ def test_warnings_and_further_files_are_listed() -> None:
     assert shown["dagster/partition_row_count"].value == 9
     alone = _metadata(BLOCKS, {"blocks": 9, "warnings": [], "files": ["a.pdf"]})
     assert {"warnings", "files"}.isdisjoint(alone)
+
+
+def test_checks_say_which_stage_a_document_did_not_reach() -> None:
+    def passed(outcome: Outcome) -> dict[str, bool]:
+        return {
+            event.check_name: event.passed
+            for event in outcome_events(outcome, STAGES)
+            if isinstance(event, dg.AssetCheckEvaluation)
+        }
+
+    whole = Outcome("abc", "a.pdf", dict.fromkeys(STAGES, "1:a:b"), reused=list(STAGES))
+    assert passed(whole) == {READABLE_CHECK: True, VECTORS_CHECK: True}
+    no_vectors = replace(whole, reused=[], failed_stage=EMBEDDINGS, error="refused")
+    assert passed(no_vectors) == {READABLE_CHECK: True, VECTORS_CHECK: False}
+    unreadable = replace(whole, reused=[], failed_stage=BLOCKS, error="damaged")
+    assert passed(unreadable) == {READABLE_CHECK: False, VECTORS_CHECK: False}
 
 
 def test_titles_of_the_outline_are_no_markdown() -> None:

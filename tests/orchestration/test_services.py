@@ -16,7 +16,7 @@ from rag_pipeline.search import Searcher
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import list_documents
-from rag_pipeline.store.embeddings import active_space, list_spaces
+from rag_pipeline.store.embeddings import active_space, list_spaces, vector_coverage
 from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.store.usage_table import usage_totals
 from rag_pipeline.sync.planning.dry_run import preview_sync
@@ -118,7 +118,51 @@ def test_a_bad_key_ends_the_sync_at_once(
     assert len(service.requests) == 1
     with database.connection() as connection:
         (document,) = list_documents(connection)
-    assert document.status == "pending", "it is no fault of the document"
+    assert document.status == "ready", "found by words; it is no fault of the document"
+
+
+def test_words_are_searched_while_vectors_are_filled_in(
+    in_project: Settings,
+    service: ProviderServer,
+    sync_with: SyncWith,
+    database: Database,
+    manuals: Path,
+) -> None:
+    make_pdf(manuals / "oil.pdf", OIL)
+    make_pdf(manuals / "air.pdf", AIR)
+    service.refuse = lambda text: "air filter" in text
+    assert sync_with().documents_done == 1
+    settings = Settings.load(in_project.project_dir)
+    with database.connection() as connection:
+        space = active_space(connection)
+        assert space is not None
+        coverage = vector_coverage(connection, space.space_id)
+    assert (space.is_filling, coverage.lacking) == (True, 1)
+    told = "vectors for 50 % of chunks; the others are found by words only"
+    assert coverage.describe() == told
+    service.reset()  # queries are embedded
+    response = Searcher(database, settings).search("air filter")
+    found = {result.document: result.vector_score for result in response.results}
+    assert found["air.pdf"] is None, "found by words"
+    assert told in response.notes
+    chunk_ids = "SELECT chunk_id FROM chunk ORDER BY 1"
+    with database.connection() as connection:
+        before = connection.execute(chunk_ids).fetchall()
+
+    service.reset()
+    summary = sync_with()
+    assert (summary.documents_done, set(summary.stages)) == (1, {"chunk_embeddings"})
+    assert len(service.sent) == 1, "what has a vector is not embedded again"
+    with database.connection() as connection:
+        assert connection.execute(chunk_ids).fetchall() == before, "nothing landed again"
+        space = active_space(connection)
+        assert space is not None
+        assert vector_coverage(connection, space.space_id).describe() == ""
+        statuses = {document.status for document in list_documents(connection)}
+    assert (space.is_filling, statuses) == (False, {"ready"})
+    response = Searcher(database, settings).search("air filter")
+    assert all(result.vector_score is not None for result in response.results)
+    assert told not in response.notes
 
 
 def test_a_service_that_is_down_ends_the_sync(
@@ -136,7 +180,7 @@ def test_a_service_that_is_down_ends_the_sync(
     assert "openai cannot be used now" in (aborted or "")
     with database.connection() as connection:
         (document,) = list_documents(connection)
-    assert document.status == "pending", "it is no fault of the document"
+    assert document.status == "ready", "found by words; it is no fault of the document"
     service.reset()
     assert sync_with().documents_done == 1
 

@@ -128,7 +128,9 @@ def test_a_changed_stage_makes_itself_and_nothing_above_stale() -> None:
 
 
 def test_rows_deleted_by_hand_are_noticed() -> None:
-    assert sync_plan([ready(is_intact=False)], current, 5).stale == {"a" * 64: EMBEDDINGS}
+    for missing in ("has_chunks", "has_vectors"):
+        plan = sync_plan([ready(**{missing: False})], current, 5)
+        assert plan.stale == {"a" * 64: EMBEDDINGS}
 
 
 def test_a_lasting_failure_is_not_tried_again_until_the_code_changes() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.sync.documents.stage_tasks import StageReport
-from rag_pipeline.sync.planning.fingerprints import STAGES
+from rag_pipeline.sync.planning.fingerprints import EMBEDDINGS, STAGES
 from rag_pipeline.sync.planning.plan import failed_for_good, first_stale_stage
 from rag_pipeline.sync.planning.profiles import Profiles
 from rag_pipeline.sync.sources.places import file_name, kind_of
@@ -58,6 +58,14 @@ class DocumentJob:
     def is_elsewhere(self) -> bool:
         """Whether no file of the document is on this machine."""
         return all(kind_of(uri) != "local" for uri in self.state.uris)
+
+    @property
+    def lacks_only_vectors(self) -> bool:
+        """Whether its chunks are in the store as they should be, and some have no vector."""
+        is_current = all(
+            self.state.fingerprints.get(one) == self.fingerprints[one] for one in STAGES
+        )
+        return EMBEDDINGS in self.todo and is_current and self.state.has_chunks
 
     def outcome(self, reports: list[StageReport]) -> Outcome:
         """Return the outcome of a success: stages that were not done were current."""

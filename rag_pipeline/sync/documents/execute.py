@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from rag_pipeline.embedding.embedder_factory import check_key
 from rag_pipeline.errors import (
@@ -26,14 +24,15 @@ from rag_pipeline.store.documents import (
     merge_fingerprints,
 )
 from rag_pipeline.store.embeddings import EmbeddingSpace
-from rag_pipeline.store.landing import Landing, land
+from rag_pipeline.store.landing import land
+from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.store.usage_table import UsageEntry
 from rag_pipeline.sync.documents.budget import Ledger
 from rag_pipeline.sync.documents.document_jobs import DocumentJob, Outcome, document_jobs
-from rag_pipeline.sync.documents.embed import ChunkTexts, Vectors, VectorSource, batch_size
+from rag_pipeline.sync.documents.document_landing import WaitingDocument
+from rag_pipeline.sync.documents.embed import Vectors, VectorSource, batch_size
 from rag_pipeline.sync.documents.placing_sentences import open_chat
 from rag_pipeline.sync.documents.stage_tasks import (
-    PreparedChunks,
     StageReport,
     StageResult,
     StageTask,
@@ -41,6 +40,14 @@ from rag_pipeline.sync.documents.stage_tasks import (
     limits_of,
 )
 from rag_pipeline.sync.documents.stages import run_stages
+from rag_pipeline.sync.documents.vector_filling import (
+    RETRY_SECONDS,
+    LandedDocument,
+    VectorFilling,
+    embedded_report,
+    error_of,
+    tried_again,
+)
 from rag_pipeline.sync.planning.fingerprints import BLOCKS, CHUNKS, EMBEDDINGS, STAGES
 from rag_pipeline.sync.planning.refresh import spool_of
 from rag_pipeline.sync.progress import report
@@ -49,7 +56,6 @@ from rag_pipeline.sync.sync_context import SyncContext
 from rag_pipeline.sync.workers.worker_limits import WorkerCrashedError
 from rag_pipeline.sync.workers.worker_pool import WorkerPool, default_workers
 
-RETRY_SECONDS = 1.0
 WAIT_SECONDS = 5.0
 """Maximum seconds chunks are buffered before embedding; bounds the work lost in a crash."""
 
@@ -59,7 +65,10 @@ logger = logging.getLogger(__name__)
 def process_documents(
     context: SyncContext, source_hashes: Sequence[str], stages: Sequence[str] = STAGES
 ) -> Iterator[Outcome]:
-    """Bring documents up to date; yield an outcome for each as it lands or fails.
+    """Bring documents up to date; yield an outcome for each when it is complete or has failed.
+
+    Documents become searchable by words first, and get their vectors when all of them are; with
+    `sync.wait_vectors`, each lands with its vectors.
 
     `stages` are the stages to bring up to date; current ones are reused. A document in quarantine
     is retried only if it is the only one asked for. Raises `ProviderError` before anything is
@@ -86,15 +95,6 @@ def _check_keys(context: SyncContext, jobs: Sequence[DocumentJob]) -> None:
             break
 
 
-@dataclass(frozen=True)
-class _Waiting:
-    """A document whose chunks are waiting to be embedded."""
-
-    job: DocumentJob
-    result: StageResult
-    prepared: PreparedChunks
-
-
 class _Execution:
     """One pass over jobs."""
 
@@ -108,17 +108,22 @@ class _Execution:
         )
         self._spool = spool_of(context.settings)
         self._together = batch_size(context.embedder)
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[WaitingDocument] = []
         self._embedded_at = time.monotonic()
-        self._again: list[_Waiting] = []
+        self._again: list[WaitingDocument] = []
+        self._landed: list[LandedDocument] = []
 
     def run(self, jobs: list[DocumentJob]) -> Iterator[Outcome]:
         for job in jobs:
             if not job.todo:
                 yield job.outcome([])
         # Largest first; otherwise a large one started last keeps a single worker busy at the end.
-        todo = sorted((job for job in jobs if job.todo), key=lambda job: -job.state.size)
-        by_hash = {job.source_hash: job for job in todo}
+        by_hash: dict[str, DocumentJob] = {}
+        for job in sorted((job for job in jobs if job.todo), key=lambda job: -job.state.size):
+            if job.lacks_only_vectors:
+                self._landed.append(LandedDocument(job, job.state.page_count or 0))
+            else:
+                by_hash[job.source_hash] = job
         tasks = prefetched(
             by_hash.values(), lambda job: self._task(job, job.todo), lambda job: job.is_elsewhere
         )
@@ -137,6 +142,17 @@ class _Execution:
             time.sleep(RETRY_SECONDS)
             self._waiting, self._again = self._again, []
             yield from self._embed_and_land()
+        yield from self._fill()
+
+    def _fill(self) -> Iterator[Outcome]:
+        """Give what has landed its vectors."""
+        if not self._landed:
+            return
+        # Searches by words correct typing errors from here on.
+        with self._context.database.connection() as connection:
+            refresh_statistics(connection)
+        filling = VectorFilling(self._context, self._space, self._ledger, self._vectors, self._fail)
+        yield from filling.run(self._landed)
 
     def _take(self, job: DocumentJob, result: StageResult) -> Iterator[Outcome]:
         """Handle a worker's result: record a failure or stages, or queue chunks for embedding."""
@@ -152,8 +168,10 @@ class _Execution:
             yield self._fail(job, result.failed_stage or "", result.error, result.reports)
         elif result.prepared is None:
             yield self._note_stages(job, result)
+        elif not self._context.settings.sync.wait_vectors:
+            yield from self._land_words(WaitingDocument(job, result, result.prepared))
         else:
-            self._waiting.append(_Waiting(job, result, result.prepared))
+            self._waiting.append(WaitingDocument(job, result, result.prepared))
             report(EMBEDDINGS, 0, found_tokens=int(result.prepared.chunks["token_count"].sum()))
             many = sum(len(item.prepared.chunks) for item in self._waiting) >= self._together
             if many or time.monotonic() - self._embedded_at >= WAIT_SECONDS:
@@ -220,7 +238,7 @@ class _Execution:
             return
         self._context.database.check_sync_lock()
         start = time.perf_counter()
-        found = self._vectors.vectors([self._texts(item) for item in waiting])
+        found = self._vectors.vectors([item.texts(self._context.embedder) for item in waiting])
         report(
             EMBEDDINGS,
             sum(not isinstance(result, EmbeddingError) for result in found),
@@ -235,43 +253,42 @@ class _Execution:
                 yield self._land(item, result, seconds * len(result))
         self._embedded_at = time.monotonic()
 
-    def _embedding_failed(self, item: _Waiting, error: EmbeddingError) -> Iterator[Outcome]:
-        item.job.attempts += 1
-        if not error.permanent and item.job.attempts < self._context.settings.sync.attempts:
+    def _embedding_failed(self, item: WaitingDocument, error: EmbeddingError) -> Iterator[Outcome]:
+        if tried_again(item.job, error, self._context.settings.sync.attempts):
             self._again.append(item)
             return
-        # One error may cover several documents; each is reported under its own name.
-        own = EmbeddingError(error.message, document=item.job.name, hint=error.hint)
-        yield self._fail(item.job, EMBEDDINGS, own, item.result.reports)
+        yield self._fail(item.job, EMBEDDINGS, error_of(item.job, error), item.result.reports)
 
-    def _texts(self, item: _Waiting) -> ChunkTexts:
-        job, prepared, embedder = item.job, item.prepared, self._context.embedder
-        return ChunkTexts.of(embedder, job.source_hash, job.root, prepared.chunks, prepared.texts)
-
-    def _land(self, item: _Waiting, embeddings: Vectors, embed_seconds: float) -> Outcome:
-        job, result, prepared = item.job, item.result, item.prepared
+    def _land_words(self, item: WaitingDocument) -> Iterator[Outcome]:
+        """Make a document searchable by words; its vectors follow when all documents are."""
         start = time.perf_counter()
-        document = prepared.document
-        warnings = list(document["warnings"])
-        if prepared.chunks.empty:
-            warnings.append("nothing to search: it has no text except running headers")
-        landing = Landing(
-            source_hash=job.source_hash,
-            title=document["title"],
-            page_count=document["page_count"],
-            language=document["language"],
-            warnings=warnings,
-            fingerprints=job.fingerprints,
-            chunks=prepared.chunks,
-            sections=prepared.sections,
-            search_vectors=prepared.search_vectors,
-            lexeme_counts=prepared.lexeme_counts,
-            embeddings=embeddings,
+        failure = self._write(item, None)
+        if failure is not None:
+            yield failure
+            return
+        seconds = time.perf_counter() - start
+        pages = item.prepared.document["page_count"]
+        self._landed.append(LandedDocument(item.job, pages, item.result.reports, seconds))
+
+    def _land(self, item: WaitingDocument, embeddings: Vectors, embed_seconds: float) -> Outcome:
+        start = time.perf_counter()
+        failure = self._write(item, embeddings)
+        if failure is not None:
+            return failure
+        seconds = embed_seconds + time.perf_counter() - start
+        pages = item.prepared.document["page_count"]
+        embedded = embedded_report(
+            self._space, self._ledger, item.job, pages, len(embeddings), seconds
         )
+        return item.job.outcome([*item.result.reports, embedded])
+
+    def _write(self, item: WaitingDocument, embeddings: Vectors | None) -> Outcome | None:
+        """Land a document in a transaction of its own; return the outcome if that fails."""
+        job, result = item.job, item.result
         self._context.database.check_sync_lock()
         try:
             with self._context.database.connection() as connection:
-                landed = land(connection, self._space.space_id, landing)
+                landed = land(connection, self._space.space_id, item.landing(embeddings))
         except DatabaseUnavailableError:
             raise
         except RagError as error:
@@ -279,27 +296,4 @@ class _Execution:
         if not landed:
             gone = "the file was removed while it was being processed"
             return job.failure(EMBEDDINGS, gone, result.reports)
-        seconds = embed_seconds + time.perf_counter() - start
-        embedded = StageReport(
-            EMBEDDINGS,
-            seconds,
-            {
-                "pages": document["page_count"],
-                "vectors": len(embeddings),
-                "model": self._space.model,
-                "dimensions": self._space.dimensions,
-                **self._cost(job),
-            },
-        )
-        return job.outcome([*result.reports, embedded])
-
-    def _cost(self, job: DocumentJob) -> dict[str, Any]:
-        """Return what the document cost in this run; empty if no service was called."""
-        spent = self._ledger.by_document.get(job.source_hash)
-        if spent is None:
-            return {}
-        return {
-            "requests": spent.requests,
-            "tokens sent": spent.tokens,
-            "estimated USD": round(spent.usd, 6),
-        }
+        return None
