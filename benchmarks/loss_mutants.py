@@ -3,11 +3,11 @@
     python -m benchmarks.loss_mutants [--quick] [--json]
 
 The mutants are those of `benchmarks.fuzz` (flipped bytes, cuts, pieces of other files, numbers that
-lie), of the samples and of the cases of the benchmark data, which lose nothing. A mutant may fail with a clear error, or warn of what is
-missing. It must not end the process, take longer than the limit, raise an error of the program, or
-lose words that both engines of the witness still read, or change numbers, without a warning. The
-share of words from which that counts is the one that other formats warn from. 300 mutants; with
-`--quick` 60.
+lie), of the samples and of the cases of the benchmark data, which lose nothing. A mutant may fail
+with a clear error, or warn of what is missing. It must not end the process, take longer than the
+limit, raise an error of the program, or lose words that both engines of the witness still read, or
+change numbers, without a warning. The share of words from which that counts is the one that other
+formats warn from. 300 mutants; with `--quick` 60.
 """
 
 from __future__ import annotations
