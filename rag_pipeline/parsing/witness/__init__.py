@@ -1,1 +1,1 @@
-"""A slow, dumb second reading of every format but PDF, to notice words that the readers lose."""
+"""A slow, dumb second reading of every format, to notice words that the readers lose."""

@@ -71,7 +71,7 @@ def _by_pdf_oxide(path: Path) -> Reading:
     engine = importlib.import_module("pdf_oxide")
     engine.disable_logging()
     document = _safely(partial(engine.PdfDocument, str(path)))
-    count = 0 if document is None else _safely(document.page_count) or 0
+    count = 0 if document is None else _safely(lambda: int(document.page_count)) or 0
     return [_safely(partial(_words_of_page, document, at)) for at in range(count)]
 
 

@@ -150,7 +150,7 @@ def _page_content(
         _part_words(content, words, raw, unseen, box, turns)
     content.words, content.doubles = without_doubles(content.words)
     _clean_texts(content)
-    content.unreadable_characters += _unread_characters(raw, graphics)
+    content.unreadable_characters += raw.nameless + _unread_characters(raw, graphics)
     if any(run.unmapped for run in raw.distinct_runs):
         content.unmapped_characters = sum(
             len(text) for text, run in zip(raw.texts, raw.runs, strict=True) if run.unmapped

@@ -51,6 +51,8 @@ class RawWords:
     """No white space stands between the word and the one before."""
     broken: list[bool] = field(default_factory=list)
     """The word ends with a hyphen at which the line was broken."""
+    nameless: int = 0
+    """Characters that the font gives no Unicode value: they are in no word."""
     boxes: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 4)))
     """Left, bottom, right, top; a row a word."""
     distinct_runs: list[Run] = field(default_factory=list)
@@ -76,6 +78,7 @@ class TextReader:
         words = RawWords()
         if text:
             self._split(page, words, codes, text)
+        words.nameless = text.count("\0")
         words.distinct_runs = list(page.runs.values())
         words.text_objects = page.seen.union(page.runs)
         words.fonts = {font for font, _, _ in page.looks}
