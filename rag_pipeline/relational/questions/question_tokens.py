@@ -198,7 +198,9 @@ def _plain(  # noqa: PLR0911
     return None
 
 
-def _period(pieces: Sequence[Piece], index: int) -> Token | None:  # noqa: PLR0911
+def _period(  # noqa: PLR0911, PLR0915
+    pieces: Sequence[Piece], index: int
+) -> Token | None:
     """Return the year, month or day that is written here."""
 
     def number(at: int) -> int | None:

@@ -15,6 +15,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     Missing,
     Path,
 )
+from rag_pipeline.relational.questions.grammar.duration_conditions import DurationConditions
 from rag_pipeline.relational.questions.grammar.negated_things import NegatedThings
 from rag_pipeline.relational.questions.grammar.number_conditions import NumberConditions
 from rag_pipeline.relational.questions.grammar.period_conditions import PeriodConditions
@@ -30,7 +31,9 @@ _PARTICIPLES = frozenset(
 """Those that do not end in -ed."""
 
 
-class Conditions(NegatedThings, NumberConditions, PeriodConditions, RelativeConditions):
+class Conditions(
+    DurationConditions, NegatedThings, NumberConditions, PeriodConditions, RelativeConditions
+):
     """Turns the tokens that the measure left into filters."""
 
     def filters(self, base: str, group: Path = ()) -> tuple[Filter, ...]:
@@ -39,6 +42,7 @@ class Conditions(NegatedThings, NumberConditions, PeriodConditions, RelativeCond
         self._links |= set(group)
         self._find_negations()
         self._anchor_mentions()
+        self._take_durations()
         self._take_numbers()
         self._take_date_orders()
         self._take_values()

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_pipeline.relational.questions.forms.logical_form import (
+    ColumnAt,
     Exists,
     Expression,
     Form,
+    FullName,
     Measure,
     MeasureKind,
+    OneOf,
 )
 from rag_pipeline.relational.questions.grammar.grammar_groups import Grouping
 from rag_pipeline.relational.questions.grammar.grammar_state import (
@@ -27,6 +30,8 @@ class Totals(Grouping):
         self, order: tuple[Token, bool, int | None] | None, group: Token | None
     ) -> Form:
         aggregate, amount = self._amount(order)
+        if aggregate == "list":
+            return self._fact(amount, group)
         grouping = None
         measure = Measure(aggregate, amount.expression)
         if group is not None:
@@ -62,6 +67,24 @@ class Totals(Grouping):
             limit=(order[2] or 1) if order else None,
         )
 
+    def _fact(self, amount: Amount, group: Token | None) -> Form:
+        """Return the number of the one row that is named: the salary of Tom Baert."""
+        label = {ColumnAt((), amount.table, n) for n in self._label(amount.table)}
+        filters = self.conditions.filters(amount.table)
+        named = [
+            one
+            for one in filters
+            if isinstance(one, OneOf)
+            and not one.negated
+            and set(one.column.parts if isinstance(one.column, FullName) else [one.column]) <= label
+        ]
+        if group is not None or not named or not isinstance(amount.expression, ColumnAt):
+            raise NotComputableError("it does not say whether a total or an average is meant")
+        return Form(amount.table, Measure("list", columns=(amount.expression,)), filters)
+
+    def _label(self, table: str) -> tuple[str, ...]:
+        return self.vocabulary.schema.tables[table].label
+
     def _amount(  # noqa: PLR0912
         self, order: tuple[Token, bool, int | None] | None
     ) -> tuple[MeasureKind, Amount]:
@@ -77,7 +100,9 @@ class Totals(Grouping):
         for token in self.tokens:
             if token.mention is not None and token.mention.concepts in named_numbers:
                 token.used = True
-        if spend and not found:
+        if self._days is not None:
+            options = [Amount(*self._days, False, True)]
+        elif spend and not found:
             spend[0].used = True
             options = vocabulary.revenues()
         elif len(found) > 1 or (found and self._ops("times")):
@@ -112,9 +137,7 @@ class Totals(Grouping):
             return ("sum", amount)
         if kinds:
             return next(iter(kinds)), amount
-        if not amount.adds_up:
-            raise NotComputableError("it does not say whether a total or an average is meant")
-        return "sum", amount
+        return ("sum" if amount.adds_up else "list"), amount
 
     def _check_total(self, heads: Sequence[Token]) -> None:
         """Refuse `total customers`: a number of rows, or a sum?"""
@@ -157,7 +180,9 @@ class Totals(Grouping):
         measurable = [t for t in self.tokens if not t.used and self._is_measurable(t)]
         expression: Expression | None = None
         if measurable and (found is None or measurable[0] is found or not self._is_thing(found)):
-            _, amount = self._amount(None)
+            kind, amount = self._amount(None)
+            if kind == "list":
+                raise NotComputableError("it does not say what the share is of")
             base, expression = amount.table, amount.expression
         elif found is not None and (table := self.vocabulary.table_of(found)) is not None:
             found.used = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rag_pipeline.relational.questions.forms.logical_form import (
+    DaysBetween,
     MeasureKind,
     Period,
 )
@@ -34,6 +35,8 @@ class GrammarState:
     """The group was said with `by`, which is no division as `per` may be."""
 
     _is_every = False
+    _days: tuple[str, DaysBetween] | None = None
+    """The table and the days from one date to another that are asked for."""
 
     def __init__(self, vocabulary: Vocabulary, tokens: Sequence[Token], choices: Choices) -> None:
         self.vocabulary = vocabulary

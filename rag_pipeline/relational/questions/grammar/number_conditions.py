@@ -108,7 +108,8 @@ class NumberConditions(ConditionState):
             return own
         concepts = self.vocabulary.adjective_concepts(sign.name.split(".")[0])
         places = self.vocabulary.by_last_word(concepts)
-        if not places and unit is not None and unit.name in units_of_measure():
+        is_measured = unit is not None and unit.name in units_of_measure()
+        if not places and unit is not None and is_measured and sign.name != "lasting.more":
             return self._in_unit(unit.name)
         return places
 

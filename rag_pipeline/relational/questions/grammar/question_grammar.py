@@ -42,6 +42,7 @@ class QuestionGrammar(Counting, Totals):
 
     def _form(self) -> Form:
         self.conditions.mark_relative()
+        self._days = self.conditions.measured_days()
         self._check_single()
         group = self._group()
         order = self._superlative()
