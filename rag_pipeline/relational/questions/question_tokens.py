@@ -11,13 +11,11 @@ from typing import Literal
 from rag_pipeline.relational.questions.mentions import Mention, Namer
 from rag_pipeline.relational.questions.named_values import FoundValue
 from rag_pipeline.relational.questions.pieces import Piece, unit_form, units_of_measure
+from rag_pipeline.relational.questions.written_periods import period_at
 from rag_pipeline.relational.schema.lexicon import is_hangul, stem
 from rag_pipeline.relational.schema.ways import NotComputableError
 
 TokenKind = Literal["operator", "mention", "value", "number", "period"]
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
 _SCALES = {
     "thousand": 10**3,
     "ten_thousand": 10**4,
@@ -25,19 +23,9 @@ _SCALES = {
     "hundred_million": 10**8,
     "billion": 10**9,
 }
-_PARTS = {
-    "first_half": (0, 6),
-    "second_half": (6, 6),
-    "quarter_1": (0, 3),
-    "quarter_2": (3, 3),
-    "quarter_3": (6, 3),
-    "quarter_4": (9, 3),
-}
-"""Parts of a year: the months before them, and how many they have."""
 _PLAIN = {word: word for word in ("year", "month", "quarter", "name")}
 _COMPARING = frozenset({"more", "less", "at_least", "at_most", "money", *units_of_measure()})
 _AUXILIARIES = frozenset({"did", "do", "does", "was", "were", "been", "is", "are"})
-_YEARS = range(1900, 2101)
 
 
 @dataclass(eq=False)
@@ -116,6 +104,15 @@ def tokens_of(
     return found
 
 
+def _period(pieces: Sequence[Piece], index: int) -> Token | None:
+    """Return the period that is written here."""
+    found = period_at(pieces, index)
+    if found is None:
+        return None
+    days = (found.first, found.after)
+    return Token("period", found.text, found.text, index, found.end, period=days)
+
+
 def _unit(
     pieces: Sequence[Piece], index: int, found: Sequence[Token], namer: Namer
 ) -> Token | None:
@@ -165,7 +162,7 @@ def _plain(  # noqa: PLR0911
     if piece.kind == "noun" and index in mentions:
         mention = mentions[index]
         is_named = bool(mention.table or mention.columns)
-        has_period = any(_period(pieces, at) for at in range(len(pieces)))
+        has_period = any(period_at(pieces, at) for at in range(len(pieces)))
         is_date = has_period and piece.value in namer.date_words
         if not is_named and (piece.start, piece.end) in values and not is_date:
             found = values[piece.start, piece.end]
@@ -196,95 +193,3 @@ def _plain(  # noqa: PLR0911
     if piece.kind == "operator":
         return Token("operator", piece.value, piece.text, index, index + 1)
     return None
-
-
-def _period(  # noqa: PLR0911, PLR0915
-    pieces: Sequence[Piece], index: int
-) -> Token | None:
-    """Return the year, month or day that is written here."""
-
-    def number(at: int) -> int | None:
-        is_there = at < len(pieces) and pieces[at].kind == "number"
-        return int(pieces[at].value) if is_there and pieces[at].value.isdigit() else None
-
-    def operator(at: int) -> str:
-        is_there = at < len(pieces) and pieces[at].kind == "operator"
-        return pieces[at].value if is_there else ""
-
-    def text_of(at: int) -> str:
-        return pieces[at].text if at < len(pieces) and pieces[at].kind == "filler" else ""
-
-    def year_behind(at: int) -> int | None:
-        """The year of `May and July 2023`, also for the first."""
-        is_range = operator(at) in ("and", "to", "or") and operator(at + 1) in _MONTHS
-        return number(at + 2) if is_range else None
-
-    def year_before(at: int) -> int | None:
-        """The year of 2023년 5월부터 7월까지, also for the last."""
-        marks = [i for i in range(1, at) if operator(i) == "year_mark"]
-        follows = at >= 2 and any(operator(i) == "month_mark" for i in range(at - 3, at))
-        return number(marks[-1] - 1) if marks and follows else None
-
-    def part(end: int, year: int | None, name: str) -> Token | None:
-        """A half or a quarter of a year."""
-        whole = made(end, year)
-        if whole is None or whole.period is None or year is None:
-            return None
-        first, months = 1 + _PARTS[name][0], _PARTS[name][1]
-        start = datetime.date(year, first, 1)
-        after = datetime.date(year + (first + months > 12), (first + months - 1) % 12 + 1, 1)
-        whole.period = (start, after)
-        return whole
-
-    def made(end: int, year: int | None, month: int = 0, day: int = 0) -> Token | None:
-        if year is None or year not in _YEARS:
-            return None
-        try:
-            first = datetime.date(year, month or 1, day or 1)
-        except ValueError:
-            return None
-        if text_of(index + 1) == "s" or operator(index + 1) == "decade_mark":
-            after = datetime.date(year + 10, 1, 1)
-        elif day:
-            after = first + datetime.timedelta(days=1)
-        elif month:
-            after = datetime.date(year + month // 12, month % 12 + 1, 1)
-        else:
-            after = datetime.date(year + 1, 1, 1)
-        text = " ".join(piece.text for piece in pieces[index:end])
-        return Token("period", text, text, index, end, period=(first, after))
-
-    if operator(index) in _PARTS:
-        return part(index + 2, number(index + 1), operator(index))
-    if operator(index) in _MONTHS:
-        month = _MONTHS.index(operator(index)) + 1
-        day = number(index + 1)
-        if day is not None and (made_ := made(index + 3, number(index + 2), month, day)):
-            return made_
-        return made(index + 2, day, month) or made(index + 1, year_behind(index + 1), month)
-    if operator(index + 1) == "month_mark" and (before := year_before(index)) is not None:
-        return made(index + 2, before, number(index) or 0)
-    year = number(index)
-    iso = pieces[index].value if pieces[index].kind == "number" else ""
-    if iso.count("-") == 2:
-        y, m, d = map(int, iso.split("-"))
-        return made(index + 1, y, m, d)
-    if year is None:
-        return None
-    if operator(index + 1) in _MONTHS:
-        month = _MONTHS.index(operator(index + 1)) + 1
-        return made(index + 3, number(index + 2), month, year)
-    at = index + 1 + (operator(index + 1) == "year_mark")
-    if operator(at) in _PARTS:
-        return part(at + 1, year, operator(at))
-    if operator(index + 1) == "decade_mark" or text_of(index + 1) == "s":
-        return made(index + 2, year) if year % 10 == 0 else None
-    if operator(index + 1) == "year_mark":
-        month_at, day_at = number(index + 2), number(index + 4)
-        if month_at and operator(index + 3) == "month_mark":
-            if day_at and operator(index + 5) == "day_mark":
-                return made(index + 6, year, month_at, day_at)
-            return made(index + 4, year, month_at)
-        return made(index + 2, year)
-    text = pieces[index].text
-    return made(index + 1, year) if len(text) == 4 and text.isdigit() else None
