@@ -145,3 +145,11 @@ def test_own_words(source: Source) -> None:
     answerer = ExactAnswerer(engine, schema)
     assert answerer.answer("How many Mandant are there?").text == "3"
     assert answerer.answer("What is the total shelf count?").text == "110"
+
+
+def test_a_long_way_must_be_named(answerer: ExactAnswerer) -> None:
+    refused = answerer.answer("Which clients have the tag sealing?")
+    assert refused.reason is not None
+    assert "name one of “invoices”, “invoice_lines”, “parts”" in refused.reason
+    named = answerer.answer("Which clients have invoices with the tag sealing?")
+    assert named.rows == [["Nordwerk"]]

@@ -17,6 +17,7 @@ from rag_pipeline.relational.questions.forms.logical_form import (
     Measure,
 )
 from rag_pipeline.relational.questions.grammar.condition_state import SIGNS
+from rag_pipeline.relational.questions.grammar.far_conditions import check_ways
 from rag_pipeline.relational.questions.grammar.grammar_amounts import Totals
 from rag_pipeline.relational.questions.grammar.grammar_counts import Counting
 from rag_pipeline.relational.questions.grammar.grammar_state import (
@@ -67,6 +68,7 @@ class QuestionGrammar(Counting, Totals):
         unused = [token for token in self.tokens if not token.used]
         if unused:
             raise NotComputableError(f"it is not clear what {_quoted(unused)} means here")
+        check_ways(form, self._tables(), self.vocabulary.schema)
         return form
 
     def _check_single(self) -> None:
