@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -139,20 +139,31 @@ class Chunker:
 
     def _children(self, entity: View, trail: str, size: int) -> list[_Draft]:
         """Return a draft for every `size` children: a changed one changes one chunk only."""
-        drafts = []
-        for group in entity.groups:
-            for begin in range(0, len(group.rows), size):
-                rows = group.rows[begin : begin + size]
-                ends = rows[0].label if len(rows) == 1 else f"{rows[0].label} – {rows[-1].label}"
-                positions = range(begin + 1, begin + len(rows) + 1)
-                drafts.append(
-                    _Draft(
-                        f"{trail}{TRAIL_SEPARATOR}{group.name} {ends}",
-                        self._renderer.rows(entity, group, positions),
-                        self._child_metadata(entity, group, rows, begin + 1),
-                    )
-                )
-        return drafts
+        return [
+            draft
+            for group in entity.groups
+            for begin in range(0, len(group.rows), size)
+            for draft in self._of_group(
+                entity, trail, group, range(begin, min(begin + size, len(group.rows)))
+            )
+        ]
+
+    def _of_group(self, entity: View, trail: str, group: Group, places: range) -> Iterator[_Draft]:
+        """Yield the draft of some children; where it is too long, those of either half."""
+        rows = group.rows[places.start : places.stop]
+        ends = rows[0].label if len(rows) == 1 else f"{rows[0].label} – {rows[-1].label}"
+        positions = range(places.start + 1, places.stop + 1)
+        draft = _Draft(
+            f"{trail}{TRAIL_SEPARATOR}{group.name} {ends}",
+            self._renderer.rows(entity, group, positions),
+            self._child_metadata(entity, group, rows, places.start + 1),
+        )
+        if len(rows) == 1 or self._fits(draft):
+            yield from self._in_parts(draft)
+            return
+        middle = len(rows) // 2
+        yield from self._of_group(entity, trail, group, places[:middle])
+        yield from self._of_group(entity, trail, group, places[middle:])
 
     def _metadata(self, record: Record) -> dict[str, Any]:
         """Keys of every row in the chunk, typed columns to filter by, and counts of children."""
