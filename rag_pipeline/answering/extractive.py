@@ -16,7 +16,7 @@ import numpy as np
 from rag_pipeline.analysis import analyze, query_words
 from rag_pipeline.answering.answer import Answer, Citation, Quote, not_found
 from rag_pipeline.answering.content_units import content_units
-from rag_pipeline.answering.row_units import is_of_rows, names_in_korean, row_units
+from rag_pipeline.answering.row_units import is_of_rows, row_units
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.search import SearchResponse, SearchResult
 from rag_pipeline.text import TRAIL_SEPARATOR
@@ -165,7 +165,7 @@ def _whole(chunks: Sequence[SearchResult]) -> str:
 def _candidates(result: SearchResult) -> list[_Candidate]:
     trail = frozenset(lexeme for lexeme, _ in analyze(result.breadcrumb_trail, result.language))
     if is_of_rows(result):
-        units = {unit: f"{unit} {names_in_korean(unit)}" for unit in row_units(result.content)}
+        units = row_units(result)
     else:
         units = {
             unit: unit

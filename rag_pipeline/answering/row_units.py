@@ -6,6 +6,7 @@ from functools import cache
 
 from rag_pipeline.relational.schema.lexicon import Lexicon
 from rag_pipeline.search import SearchResult
+from rag_pipeline.text import TRAIL_SEPARATOR
 
 
 def is_of_rows(result: SearchResult) -> bool:
@@ -13,15 +14,15 @@ def is_of_rows(result: SearchResult) -> bool:
     return "relational" in result.metadata
 
 
-def row_units(content: str) -> list[str]:
-    """Return the units of a chunk of rows, a line each.
+def row_units(result: SearchResult) -> dict[str, str]:
+    """Return the units of a chunk of rows, a line each, and the words they are found by.
 
-    The first line only names the row, as the trail does.
-
-    >>> row_units("clients Nordwerk\\n\\ncity: Bremen\\n- invoices 10: paid: yes")
-    ['city: Bremen', '- invoices 10: paid: yes']
+    Each begins with what the row is called by, which the chunk says in its first line. A field has
+    its name in Korean among its words, too.
     """
-    return [line.strip() for line in content.splitlines()[1:] if line.strip()]
+    row = result.breadcrumb_trail.split(TRAIL_SEPARATOR)[1:2]
+    lines = [line.strip().removeprefix("- ") for line in result.content.splitlines()[1:]]
+    return {" · ".join((*row, line)): f"{line} {names_in_korean(line)}" for line in lines if line}
 
 
 def names_in_korean(unit: str) -> str:

@@ -63,6 +63,19 @@ def names_of_synonyms(schema: Schema) -> dict[str, list[str]]:
     return {n: [*own.get(n, ()), *named.get(n, ())] for n in (*own, *named)}
 
 
+def numbered(schema: Schema) -> dict[str, list[str]]:
+    """Return what the rows of a table are called by that have nothing but a key: order numbers."""
+    return {
+        table.name: [
+            f"{schema.lexicon.shown(table.name, 'en')} number",
+            f"{schema.lexicon.shown(table.name, 'en')} id",
+            f"{schema.lexicon.shown(table.name, 'ko')} 번호",
+        ]
+        for table in schema.tables.values()
+        if table.label == table.key and len(table.key) == 1
+    }
+
+
 def commented(schema: Schema) -> dict[str, str | tuple[Place, ...]]:
     """Return what the database's own comments call a table, or columns, by the phrase.
 
@@ -126,7 +139,7 @@ class Namer:
         }
         self._heads = self._unique_heads()
         self._own: dict[tuple[str, ...], tuple[Place, ...]] = {}
-        for name in (*phrases(schema), *names_of_synonyms(schema)):
+        for name in (*phrases(schema), *names_of_synonyms(schema), *numbered(schema)):
             owner, _, column_name = name.partition(".")
             if (owner, column_name) in self.words:
                 self._own[(name,)] = ((owner, column_name),)

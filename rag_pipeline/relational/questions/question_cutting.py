@@ -12,6 +12,7 @@ from rag_pipeline.relational.questions.mentions import (
     Namer,
     commented,
     names_of_synonyms,
+    numbered,
     phrases,
 )
 from rag_pipeline.relational.questions.named_values import FoundValue, ValueFinder
@@ -92,7 +93,7 @@ def _own_words(schema: Schema) -> dict[tuple[str, ...], str]:
             if not used & set(schema.lexicon.forms.get((verb,), ())):
                 found.setdefault((verb,), concept)
     found |= {units(phrase): phrase for phrase in commented(schema)}
-    for named in (phrases(schema), names_of_synonyms(schema)):
+    for named in (numbered(schema), phrases(schema), names_of_synonyms(schema)):
         for key, forms in named.items():
             found |= dict.fromkeys(map(units, forms), key)
     return found
