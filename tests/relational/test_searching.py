@@ -13,7 +13,7 @@ from rag_pipeline.relational.databases import Databases
 from rag_pipeline.relational.row_search import RowSearcher
 from rag_pipeline.relational.rows.row_sync import sync_relational
 from rag_pipeline.relational.search_opening import create_searcher
-from rag_pipeline.search import Filters, Searcher
+from rag_pipeline.search import Filters, MetadataFilter, Searcher
 from rag_pipeline.settings import RelationalSettings, SearchSettings, Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.sync.finish import finish
@@ -102,6 +102,34 @@ def test_numbers_are_computed_first(database: Database, settings: Settings, sour
     assert answerer.ask("Who prefers delivery by rail?").kind == "extractive"
     limited = answerer.ask("How many clients are there?", filters=Filters(tags=["manual"]))
     assert limited.kind == "extractive"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("In which city is Nordwerk?", "Nordwerk · city: Bremen [1]"),
+        ("Nordwerk는 어느 도시에 있습니까?", "Nordwerk · city: Bremen [1]"),
+        ("Who referred Idle Mills?", "Idle Mills · referred by: Nordwerk [1]"),
+    ],
+)
+def test_a_fact_is_named_with_its_row(
+    database: Database, settings: Settings, source: Source, question: str, answer: str
+) -> None:
+    searcher = searcher_of(database, settings, source(strategy="entity"))
+    # With a filter nothing is computed.
+    clients = Filters(metadata=[MetadataFilter.parse("table=clients")])
+    found = Answerer(database, settings, searcher).ask(question, filters=clients)
+    assert found.text.split("\n")[0] == answer
+    assert found.citations[0].breadcrumb_trail.endswith(answer.split(" · ")[0])
+
+
+def test_a_number_that_was_refused_is_noted(
+    database: Database, settings: Settings, source: Source
+) -> None:
+    searcher = searcher_of(database, settings, source(strategy="entity"))
+    answer = Answerer(database, settings, searcher).ask("How many walruses did Nordwerk buy?")
+    assert answer.kind != "computed"
+    assert any("“walruses”" in note for note in answer.notes)
 
 
 @pytest.fixture
