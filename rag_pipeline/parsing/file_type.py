@@ -18,6 +18,8 @@ Format = Literal[
     "pptx",
     "xlsx",
     "odt",
+    "hwpx",
+    "hwp",
     "epub",
     "rtf",
     "html",
@@ -52,6 +54,8 @@ _ENDINGS: dict[str, Format] = {
     "ppsm": "pptx",
     "odt": "odt",
     "ott": "odt",
+    "hwpx": "hwpx",
+    "hwp": "hwp",
     "epub": "epub",
     "rtf": "rtf",
     "html": "html",
@@ -83,11 +87,13 @@ _MAIN_PARTS: tuple[tuple[str, Format], ...] = (
 )
 _MIMETYPES: dict[str, Format] = {
     "application/epub+zip": "epub",
+    "application/hwp+zip": "hwpx",
     "application/vnd.oasis.opendocument.text": "odt",
     "application/vnd.oasis.opendocument.text-template": "odt",
 }
 
 
+_HWP_3 = b"HWP Document File V"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = (
     ("EncryptedPackage", "an Office file with a password", "save a copy without a password"),
@@ -114,6 +120,8 @@ _NAMES: dict[Format, str] = {
     "pptx": "a PowerPoint file",
     "xlsx": "an Excel workbook",
     "odt": "an OpenDocument text",
+    "hwpx": "a Hangul document (.hwpx)",
+    "hwp": "a Hangul document (.hwp)",
     "epub": "an EPUB book",
     "rtf": "an RTF document",
     "html": "an HTML page",
@@ -175,6 +183,8 @@ def _by_content(path: Path, head: bytes) -> FileType:
         return _container_type(path)
     if head.startswith(_OLE):
         return _ole_type(path)
+    if head.startswith(_HWP_3):
+        return FileType("unsupported", "an old Hangul document (HWP 3.0)", "save it as .hwpx")
     if head.startswith(b"{\\rtf"):
         return _known("rtf")
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -226,6 +236,7 @@ def _broken_container(path: Path) -> FileType:
         (b"ppt/", "pptx"),
         (b"xl/", "xlsx"),
         (b"epub+zip", "epub"),
+        (b"hwp+zip", "hwpx"),
         (b"opendocument.text", "odt"),
         (b"[Content_Types].xml", "docx"),
     ):
@@ -237,6 +248,8 @@ def _broken_container(path: Path) -> FileType:
 def _ole_type(path: Path) -> FileType:
     """The directory of an OLE file names its streams, in UTF-16."""
     content = path.read_bytes()
+    if "FileHeader".encode("utf-16-le") in content and "BodyText".encode("utf-16-le") in content:
+        return _known("hwp")
     for stream, description, hint in _OLE_STREAMS:
         if stream.encode("utf-16-le") in content:
             return FileType("unsupported", description, hint)

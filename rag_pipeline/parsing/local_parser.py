@@ -169,6 +169,18 @@ def _odt(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Readi
     return read_odt(path, settings, name)
 
 
+def _hwpx(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.hangul.hwpx_reader import read_hwpx
+
+    return read_hwpx(path, settings, name)
+
+
+def _hwp(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
+    from rag_pipeline.parsing.formats.hangul.hwp_reader import read_hwp
+
+    return read_hwp(path, settings, name)
+
+
 def _epub(path: Path, _: FileType, settings: ParsingSettings, name: str) -> Reading:
     from rag_pipeline.parsing.formats.epub import read_epub
 
@@ -250,6 +262,8 @@ _READERS: dict[str, Reader] = {
     "pptx": _pptx,
     "xlsx": _xlsx,
     "odt": _odt,
+    "hwpx": _hwpx,
+    "hwp": _hwp,
     "epub": _epub,
     "rtf": _rtf,
     "html": _html,

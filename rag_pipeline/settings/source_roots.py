@@ -47,8 +47,8 @@ SOURCE_CODE = {
 }
 """Languages of source code, by the ending of a file's name."""
 DOCUMENT_ENDINGS = (
-    "pdf docx docm pptx pptm xlsx xlsm odt rtf epub html htm xhtml eml md markdown txt text csv tsv"
-    " json jsonl xml ipynb"
+    "pdf docx docm pptx pptm xlsx xlsm odt hwpx hwp rtf epub html htm xhtml eml md markdown txt"
+    " text csv tsv json jsonl xml ipynb"
 ).split()
 DEFAULT_INCLUDE = [f"**/*.{ending}" for ending in (*DOCUMENT_ENDINGS, *SOURCE_CODE)]
 """Files that a source takes unless it says otherwise: every format that can be read."""

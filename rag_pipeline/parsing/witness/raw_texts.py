@@ -20,6 +20,7 @@ from typing import Any
 from lxml import etree
 
 from rag_pipeline.parsing.formats.decoding import decode
+from rag_pipeline.parsing.witness.raw_hangul import raw_hwp, raw_hwpx
 from rag_pipeline.parsing.witness.raw_rtf import raw_rtf
 
 _SCRIPTS = re.compile(
@@ -272,6 +273,8 @@ _READERS: dict[str, Callable[[Path], Iterator[str]]] = {
     "pptx": _office,
     "xlsx": _workbook,
     "odt": _odt,
+    "hwpx": raw_hwpx,
+    "hwp": raw_hwp,
     "epub": _epub,
     "html": _html_file,
     "email": _mail,
