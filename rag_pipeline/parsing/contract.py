@@ -10,7 +10,7 @@ import pandas as pd
 
 from rag_pipeline.usage import Usage
 
-PARSER_VERSION = "8"
+PARSER_VERSION = "9"
 """Part of the fingerprint of parsed documents: a new value parses all of them again."""
 
 

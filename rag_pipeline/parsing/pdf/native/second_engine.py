@@ -1,7 +1,7 @@
 """A second reader for pages whose fonts do not say which characters they draw.
 
 Without a `ToUnicode` table PDFium guesses, and Asian text becomes other, wrong letters. `pdf-oxide`
-(optional) looks the glyphs up in the embedded font itself.
+looks the glyphs up in the embedded font itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from rag_pipeline.parsing.pdf.layout.geometry import PageContent, PageWord, Styl
 from rag_pipeline.parsing.pdf.native.fonts import is_monospace_font, plain_font_name
 from rag_pipeline.text import clean_text
 
-HINT = "install pdf-oxide (pip install 'rag-pipeline[fonts]') to read them"
 MIN_UNMAPPED = 0.2
 """Share of a page's characters without a mapping from which the second engine is asked."""
 MAX_WRONG = 0.1
@@ -30,14 +29,13 @@ class SecondEngine:
         self.path = path
         self.pages_read: list[int] = []
         self.pages_left: list[int] = []
-        self.is_installed = True
         self._is_tried = False
         self._document: Any = None
 
     def mend(self, content: PageContent) -> None:
         """Replace the words of a page where too many characters have no mapping.
 
-        Where the engine is not installed or does no better, the page stays as it is.
+        Where the engine does no better, the page stays as it is.
         """
         wrong = max(content.unmapped_characters, content.unreadable_characters)
         if not wrong:
@@ -65,9 +63,6 @@ class SecondEngine:
             if self._document is None:
                 return []
             found = self._document.extract_words(content.number - 1)
-        except ImportError:
-            self.is_installed = False
-            return []
         except (KeyboardInterrupt, SystemExit, MemoryError):
             raise
         except BaseException:  # a panic of the engine is no `Exception`
@@ -84,8 +79,7 @@ class SecondEngine:
         if self.pages_read:
             found.append(f"{len(self.pages_read)} pages with unmapped fonts read by pdf-oxide")
         if self.pages_left:
-            hint = "" if self.is_installed else f"; {HINT}"
-            found.append(f"{len(self.pages_left)} pages with unmapped fonts may be garbled{hint}")
+            found.append(f"{len(self.pages_left)} pages with unmapped fonts may be garbled")
         return found
 
 
