@@ -105,10 +105,17 @@ def _spelled(words: Counter[str], by: Counter[str]) -> Counter[str]:
 
 def _new_numbers(text: str, known: KnownPage) -> Counter[str]:
     """Numbers that the page has and the reading does not, neither as they stand nor as a part of
-    one: an engine may glue the mark of a note to a number, or spaced digits together.
+    one: an engine may glue the mark of a note to a number, or spaced digits together. Nor digit by
+    digit: where letters are drawn one by one, an engine may part them all.
     """
     there, have = (Counter(_NUMBER.findall(one)) for one in (text, plain_letters(known.text)))
     new = have - there
+    digits = Counter(one for one in (there - have).elements() if len(one) == 1) if new else None
+    for number in sorted(new.elements(), key=len) if digits else ():
+        needed = Counter(one for one in number if one.isdigit())
+        if digits is not None and needed <= digits:
+            digits -= needed
+            new[number] -= 1
     for glued in (there - have).elements() if new else ():
         room = len(glued)
         for part in [one for one in new.elements() if one in glued]:
