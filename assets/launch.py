@@ -4,7 +4,7 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,57 +22,23 @@ from rag_pipeline.assets.automation import (
     sources_job,
     stale_ranges,
 )
-from rag_pipeline.assets.locks import LOCK_WAIT_SECONDS
 from rag_pipeline.assets.partitions import PLANNED_TAG
 from rag_pipeline.assets.relational_asset import relational_job
 from rag_pipeline.assets.syncs import SYNC_TAG
 from rag_pipeline.dagster_storage import open_configured, open_sqlite
 from rag_pipeline.errors import RagError, SettingsError, StoreError
-from rag_pipeline.relational.rows.row_report import RelationalReport
-from rag_pipeline.resources import GivenSession, SyncSession
+from rag_pipeline.resources import GivenSession, SyncRecord, SyncSession
 from rag_pipeline.settings import Settings
-from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import list_documents
-from rag_pipeline.sync.documents.document_jobs import Outcome
+from rag_pipeline.store.database import SYNC_WAIT_SECONDS, Database
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_budget, estimate_plan, may_cost
-from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SyncPlan
-from rag_pipeline.sync.planning.refresh import current_plan
+from rag_pipeline.sync.planning.refresh import RefreshResult, current_plan
+from rag_pipeline.sync_summary import SyncSummary
 
 HOST_TAG = "rag/host"
 PROCESS_TAG = "rag/process"
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-
-
-@dataclass
-class StageTotals:
-    """What the workers did in one stage, over all documents of a sync."""
-
-    documents: int = 0
-    pages: int = 0
-    seconds: float = 0.0
-
-
-@dataclass
-class SyncSummary:
-    """What a sync did, in numbers, and what failed."""
-
-    files: dict[str, int] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
-    """Those of the problems that mean that something was not read."""
-    documents_done: int = 0
-    documents_current: int = 0
-    failures: list[dict[str, str]] = field(default_factory=list)
-    """source_hash, file, reason; `earlier` says whether it was tried in this sync."""
-    stages: dict[str, StageTotals] = field(default_factory=dict)
-    runs: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    relational: list[RelationalReport] = field(default_factory=list)
-    """One report per database."""
-    aborted: str | None = None
-    """Why the sync ended before all documents were tried."""
 
 
 @contextmanager
@@ -115,24 +81,26 @@ def run_sync(
     on_plan: Callable[[SyncPlan], None] = lambda _: None,
     *,
     verify: bool = False,
+    scan: RefreshResult | None = None,
 ) -> SyncSummary:
     """Scan the sources, then bring every stale document up to date.
 
-    `only_roots` limits both to some of the known roots. Documents that fail do so alone; an error
-    of the whole (no database, no disk) ends the sync and stands in `aborted`.
+    `only_roots` limits both to some of the known roots. `scan` is one whose changes were just
+    written (`first_look`): the run of `sources` then shows it instead of scanning again. Documents
+    that fail do so alone; an error of the whole (no database, no disk) ends the sync and stands in
+    `aborted`.
     """
     start = time.perf_counter()
     summary = SyncSummary()
     _end_killed_runs(instance)
-    session = SyncSession(settings, database)
+    session = SyncSession(settings, database, SyncRecord(scan))
     run = _Runs(definitions, instance, session, summary)
     config = {"ops": {"sources": {"config": {"roots": only_roots, "verify": verify}}}}
     run.execute(sources_job.name, config=config)
     scan = session.record.scan
     if scan is None or summary.aborted is not None:
         return summary
-    summary.files = scan.changes.counts()
-    summary.problems, summary.unread = scan.problems, scan.unread
+    summary.take_scan(scan)
 
     plan = current_plan(settings, database, only_roots)
     summary.documents_current = plan.current
@@ -144,14 +112,14 @@ def run_sync(
         run.execute(documents_job.name, tags=tags)
         if summary.aborted is not None:
             break
-    _take_documents(summary, session.record.documents)
+    summary.take_documents(session.record.documents)
     if summary.aborted is None and not only_roots:
         _sync_databases(run)
     summary.relational = session.record.relational
     if summary.aborted is None:
-        with database.sync_lock(LOCK_WAIT_SECONDS):
+        with database.sync_lock(SYNC_WAIT_SECONDS):
             finish(session.context("rag sync"))
-        _take_failures(summary, database, plan)
+        summary.take_failures(database, plan)
     summary.seconds = time.perf_counter() - start
     return summary
 
@@ -218,34 +186,6 @@ def _end_killed_runs(instance: dg.DagsterInstance) -> None:
     for run in instance.get_runs(running):
         if not psutil.pid_exists(int(run.tags.get(PROCESS_TAG, "0"))):
             instance.report_run_failed(run, "the process of `rag sync` was killed")
-
-
-def _take_documents(summary: SyncSummary, documents: Sequence[Outcome]) -> None:
-    for outcome in documents:
-        for report in outcome.done:
-            totals = summary.stages.setdefault(report.stage, StageTotals())
-            totals.documents += 1
-            totals.pages += int(report.metadata["pages"])
-            totals.seconds += report.seconds
-            summary.documents_done += report.stage == STAGES[-1]
-
-
-def _take_failures(summary: SyncSummary, database: Database, plan: SyncPlan) -> None:
-    """List what is failed now, tried in this sync or before: the exit status tells of both."""
-    earlier = {state.source_hash for state in plan.failed}
-    with database.connection() as connection:
-        documents = list_documents(connection)
-    for document in documents:
-        known = document.source_hash in earlier
-        if document.status == "failed" and (known or document.source_hash in plan.stale):
-            summary.failures.append(
-                {
-                    "source_hash": document.source_hash,
-                    "file": Path(document.uris[0]).name,
-                    "reason": document.failure_reason or "unknown",
-                    "earlier": "yes" if known else "no",
-                }
-            )
 
 
 def _run_error(error: BaseException | None, result: dg.ExecuteInProcessResult) -> str:

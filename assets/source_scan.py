@@ -12,6 +12,7 @@ from rag_pipeline.assets.partitions import (
 )
 from rag_pipeline.relational.rows.row_sync import forget_relational
 from rag_pipeline.resources import SessionSource
+from rag_pipeline.store.source_tables import note_scan, source_hashes
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
 from rag_pipeline.sync.planning.refresh import refresh_sources
@@ -46,12 +47,17 @@ def sources(
     """
     with session.open() as opened, waiting_lock(opened.database, context):
         settings, store = opened.settings, opened.database
-        result = opened.record.scan = refresh_sources(
+        result = opened.record.scan or refresh_sources(
             settings, store, config.roots, verify=config.verify
         )
+        opened.record.scan = result
         if PLANNED_TAG in context.run.tags and (result.changes.new or result.changes.changed):
             start_forkserver()  # `rag sync` goes on in this process, and there is work
-        added, deleted = align_partitions(context.instance, result.source_hashes)
+        with store.connection() as connection:
+            # Told before it is done: what is written meanwhile is then told once more.
+            note_scan(connection, is_untold=False)
+            hashes = source_hashes(connection)
+        added, deleted = align_partitions(context.instance, hashes)
         align_relational_partitions(context.instance, [one.name for one in settings.relational])
         forget_relational(store, settings)
         run = opened.context(context.run_id)

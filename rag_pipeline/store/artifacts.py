@@ -1,6 +1,7 @@
 """Stage frames as Parquet under a folder or any fsspec URL: one file per stage and document.
 
-Raw replies of services lie there too, under keys of their own: a page is paid for once.
+Raw replies of services lie there too, under keys of their own: a page is paid for once. The
+libraries for frames load with the first frame: a sync without work reads none.
 
 The fingerprint of the code and settings that made a frame stands in the file's metadata, so that a
 frame of an older rule is never taken for a current one.
@@ -13,14 +14,14 @@ import json
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fsspec
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from rag_pipeline.errors import StoreError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FINGERPRINT_KEY = b"rag_fingerprint"
 DOCUMENT_KEY = b"rag_document"
@@ -49,6 +50,9 @@ class ArtifactStore:
 
         `document` holds what belongs to the document as a whole (title, pages, language, warnings).
         """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         encoded = frame.copy(deep=False)
         nested = _nested_columns(frame)
         for name in nested:
@@ -76,6 +80,9 @@ class ArtifactStore:
         self, stage: str, source_hash: str, fingerprint: str
     ) -> tuple[pd.DataFrame, dict[str, Any]] | None:
         """Return the frame and its document attributes; None if absent, damaged or outdated."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         path = self._path(stage, source_hash)
         try:
             with self._filesystem.open(path, "rb") as file:
@@ -92,6 +99,9 @@ class ArtifactStore:
 
     def has(self, stage: str, source_hash: str, fingerprint: str) -> bool:
         """Tell whether a frame of that making is there, reading the file's footer only."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         try:
             with self._filesystem.open(self._path(stage, source_hash), "rb") as file:
                 metadata = pq.read_schema(file).metadata or {}
@@ -160,6 +170,8 @@ def _nested_columns(frame: pd.DataFrame) -> list[str]:
     They are JSON in the file: their shapes differ from row to row, which Parquet's own nested types
     do not allow.
     """
+    import pandas as pd
+
     return [
         str(name)
         for name, dtype in frame.dtypes.items()

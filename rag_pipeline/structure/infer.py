@@ -28,9 +28,6 @@ from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_bar
 from rag_pipeline.structure.signals import is_caption
 from rag_pipeline.structure.table_groups import group_tables
 
-STRUCTURE_VERSION = "5"
-"""Part of the fingerprint of structured documents: a new value infers all of them again."""
-
 
 def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.DataFrame:
     """Give every block a role, a level and a breadcrumb trail.
