@@ -1,4 +1,4 @@
-"""Whether a frame is what its schema says, at little cost for the ten rows of a one-page document."""
+"""Whether a frame is what its schema says, at little cost for a one-page document's ten rows."""
 
 from __future__ import annotations
 
@@ -67,27 +67,20 @@ class PlainRule:
         return cls(str(column.dtype), bool(column.nullable), bool(column.unique), **facts)
 
     def is_kept(self, values: pd.Series) -> bool:
-        """Return whether a column has the dtype and keeps the rule; False where pandera must say."""
-        if not self.is_whole:
+        """Return whether a column has the dtype and keeps the rule; False: pandera must say."""
+        dtype = "object" if self.dtype == "str" else self.dtype
+        if not self.is_whole or str(values.dtype) != dtype:
             return False
-        if self.dtype in ("str", "object"):
-            return values.dtype == object and self._keeps_objects(values.tolist())
-        if self.dtype == "Int64":
-            if not isinstance(values.dtype, pd.Int64Dtype):
-                return False
+        if dtype == "object":
+            return self._keeps_objects(values.tolist())
+        if dtype == "Int64":
             numbers = values.dropna()
-            if len(numbers) < len(values) and not self.nullable:
-                return False
-            return self._keeps_numbers(numbers.to_numpy(dtype="int64"))
-        if values.dtype != self.dtype:
-            return False
-        array = values.to_numpy()
-        if array.dtype.kind == "f" and not self.nullable and bool(np.isnan(array).any()):
-            return False
-        return self._keeps_numbers(array)
+            has_all = self.nullable or len(numbers) == len(values)
+            return has_all and self._keeps_numbers(numbers.to_numpy(dtype="int64"))
+        return self._keeps_numbers(values.to_numpy())
 
     def _keeps_numbers(self, values: np.ndarray[Any, Any]) -> bool:
-        if self.allowed is not None:
+        if self.allowed is not None or (values.dtype.kind == "f" and bool(np.isnan(values).any())):
             return False
         if self.unique and len(np.unique(values)) < len(values):
             return False
@@ -96,8 +89,8 @@ class PlainRule:
     def _keeps_objects(self, values: list[Any]) -> bool:
         if self.dtype == "object":
             plain = self.low is None and self.high is None and self.allowed is None
-            has_all = self.nullable or not any(value is None or value is np.nan for value in values)
-            return plain and not self.unique and has_all
+            has_all = self.nullable or not pd.isna(pd.Series(values, dtype=object)).any()
+            return bool(plain and not self.unique and has_all)
         if not set(map(type, values)) <= {str}:
             return False
         if self.unique and len(set(values)) < len(values):

@@ -12,7 +12,22 @@ import pandas as pd
 import pandera.pandas as pa
 from pandera.typing import Series
 
-from rag_pipeline.frame_checks import check as check
+from rag_pipeline.frame_checks import check
+
+__all__ = [
+    "BLOCK_KINDS",
+    "CHUNK_KINDS",
+    "FURNITURE_ROLES",
+    "ROLES",
+    "ROLE_COLORS",
+    "SECTION",
+    "Blocks",
+    "Chunks",
+    "StructuredBlocks",
+    "blocks_frame",
+    "check",
+    "empty",
+]
 
 BLOCK_KINDS = ("text", "table", "figure", "code")
 ROLES = (
