@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from rag_pipeline.embedding.embedder_factory import check_key
 from rag_pipeline.errors import (
-    DatabaseUnavailableError,
     DocumentError,
     EmbeddingError,
     ProviderError,
@@ -24,22 +23,20 @@ from rag_pipeline.store.documents import (
     merge_fingerprints,
 )
 from rag_pipeline.store.embeddings import EmbeddingSpace
-from rag_pipeline.store.landing import land
 from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.store.usage_table import UsageEntry
 from rag_pipeline.sync.documents.budget import Ledger
+from rag_pipeline.sync.documents.document_groups import GroupPool
 from rag_pipeline.sync.documents.document_jobs import DocumentJob, Outcome, document_jobs
-from rag_pipeline.sync.documents.document_landing import WaitingDocument
-from rag_pipeline.sync.documents.embed import Vectors, VectorSource, batch_size
+from rag_pipeline.sync.documents.document_writing import DocumentWriter, WaitingDocument, Written
+from rag_pipeline.sync.documents.embed import VectorSource, batch_size
 from rag_pipeline.sync.documents.placing_sentences import open_chat
 from rag_pipeline.sync.documents.stage_tasks import (
     StageReport,
     StageResult,
     StageTask,
     crash_error,
-    limits_of,
 )
-from rag_pipeline.sync.documents.stages import run_stages
 from rag_pipeline.sync.documents.vector_filling import (
     RETRY_SECONDS,
     LandedDocument,
@@ -54,10 +51,13 @@ from rag_pipeline.sync.progress import report
 from rag_pipeline.sync.sources.fetching import local_copies, prefetched
 from rag_pipeline.sync.sync_context import SyncContext
 from rag_pipeline.sync.workers.worker_limits import WorkerCrashedError
-from rag_pipeline.sync.workers.worker_pool import WorkerPool, default_workers
+from rag_pipeline.sync.workers.worker_pool import default_workers
 
 WAIT_SECONDS = 5.0
 """Maximum seconds chunks are buffered before embedding; bounds the work lost in a crash."""
+
+LAND_TOGETHER = 100
+"""Documents written in one transaction at most."""
 
 logger = logging.getLogger(__name__)
 
@@ -103,15 +103,15 @@ class _Execution:
         self._space = space
         self._ledger = Ledger.of(context)
         self._vectors = VectorSource(context.database, context.embedder, space, self._ledger)
-        self._pool = WorkerPool[StageTask, StageResult](
-            run_stages, context.settings.sync.workers or default_workers(), limits_of
-        )
+        self._pool = GroupPool(context.settings.sync.workers or default_workers())
         self._spool = spool_of(context.settings)
         self._together = batch_size(context.embedder)
         self._waiting: list[WaitingDocument] = []
         self._embedded_at = time.monotonic()
         self._again: list[WaitingDocument] = []
         self._landed: list[LandedDocument] = []
+        self._ready: list[WaitingDocument] = []
+        self._writer = DocumentWriter(context, space, self._fail)
 
     def run(self, jobs: list[DocumentJob]) -> Iterator[Outcome]:
         for job in jobs:
@@ -127,22 +127,31 @@ class _Execution:
         tasks = prefetched(
             by_hash.values(), lambda job: self._task(job, job.todo), lambda job: job.is_elsewhere
         )
-        for task, result in self._pool.run(tasks, len(by_hash)):
-            job = by_hash[task.source_hash]
-            self._spool.drop(job.source_hash)
-            report(EMBEDDINGS, 0, read_bytes=job.state.size)
-            if isinstance(result, WorkerCrashedError):
-                yield self._fail(job, task.stages[0], crash_error(task, result), [])
-                continue
-            for stage_report in result.reports:
-                report(stage_report.stage, 1, int(stage_report.metadata.get("pages", 0)))
-            yield from self._take(job, self._retry_from_start(job, result) or result)
+        sizes = {job.source_hash: job.state.size for job in by_hash.values()}
+        for results in self._pool.run(tasks, sizes):
+            for task, result in results:
+                yield from self._take_result(by_hash[task.source_hash], task, result)
+            if len(self._ready) >= LAND_TOGETHER or not self._pool.is_ahead:
+                yield from self._land_words()
+        yield from self._land_words()
         yield from self._embed_and_land()
         while self._again:
             time.sleep(RETRY_SECONDS)
             self._waiting, self._again = self._again, []
             yield from self._embed_and_land()
         yield from self._fill()
+
+    def _take_result(
+        self, job: DocumentJob, task: StageTask, result: StageResult | WorkerCrashedError
+    ) -> Iterator[Outcome]:
+        self._spool.drop(job.source_hash)
+        report(EMBEDDINGS, 0, read_bytes=job.state.size)
+        if isinstance(result, WorkerCrashedError):
+            yield self._fail(job, task.stages[0], crash_error(task, result), [])
+            return
+        for stage_report in result.reports:
+            report(stage_report.stage, 1, int(stage_report.metadata.get("pages", 0)))
+        yield from self._take(job, self._retry_from_start(job, result) or result)
 
     def _fill(self) -> Iterator[Outcome]:
         """Give what has landed its vectors."""
@@ -169,7 +178,7 @@ class _Execution:
         elif result.prepared is None:
             yield self._note_stages(job, result)
         elif not self._context.settings.sync.wait_vectors:
-            yield from self._land_words(WaitingDocument(job, result, result.prepared))
+            self._ready.append(WaitingDocument(job, result, result.prepared))
         else:
             self._waiting.append(WaitingDocument(job, result, result.prepared))
             report(EMBEDDINGS, 0, found_tokens=int(result.prepared.chunks["token_count"].sum()))
@@ -201,7 +210,7 @@ class _Execution:
         if not upstream_missing or job.wanted != STAGES or job.todo == STAGES:
             return None
         job.todo = STAGES
-        ((_, again),) = self._pool.run([self._task(job, STAGES)])
+        again = self._pool.run_one(self._task(job, STAGES))
         return None if isinstance(again, WorkerCrashedError) else again
 
     def _note_stages(self, job: DocumentJob, result: StageResult) -> Outcome:
@@ -232,7 +241,7 @@ class _Execution:
         return job.failure(stage, str(error), reports)
 
     def _embed_and_land(self) -> Iterator[Outcome]:
-        """Embed all waiting documents in one call, then land each in its own transaction."""
+        """Embed all waiting documents in one call, then land them."""
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
@@ -249,51 +258,36 @@ class _Execution:
         for item, result in zip(waiting, found, strict=True):
             if isinstance(result, EmbeddingError):
                 yield from self._embedding_failed(item, result)
-            else:
-                yield self._land(item, result, seconds * len(result))
+        embedded = [
+            (item, result)
+            for item, result in zip(waiting, found, strict=True)
+            if not isinstance(result, EmbeddingError)
+        ]
+        items, vectors = [item for item, _ in embedded], [result for _, result in embedded]
+        for written, matrix in zip(self._writer.write(items, vectors), vectors, strict=True):
+            yield written.failure or self._landed_whole(written, len(matrix), seconds)
         self._embedded_at = time.monotonic()
+
+    def _landed_whole(self, written: Written, vectors: int, seconds: float) -> Outcome:
+        item = written.item
+        pages, took = item.prepared.document["page_count"], seconds * vectors + written.seconds
+        done = embedded_report(self._space, self._ledger, item.job, pages, vectors, took)
+        return item.job.outcome([*item.result.reports, done])
+
+    def _land_words(self) -> Iterator[Outcome]:
+        """Make what is ready searchable by words; vectors follow when all documents are."""
+        ready, self._ready = self._ready, []
+        for written in self._writer.write(ready, [None] * len(ready)):
+            if written.failure is not None:
+                yield written.failure
+                continue
+            item = written.item
+            pages = item.prepared.document["page_count"]
+            document = LandedDocument(item.job, pages, item.result.reports, written.seconds)
+            self._landed.append(document)
 
     def _embedding_failed(self, item: WaitingDocument, error: EmbeddingError) -> Iterator[Outcome]:
         if tried_again(item.job, error, self._context.settings.sync.attempts):
             self._again.append(item)
             return
         yield self._fail(item.job, EMBEDDINGS, error_of(item.job, error), item.result.reports)
-
-    def _land_words(self, item: WaitingDocument) -> Iterator[Outcome]:
-        """Make a document searchable by words; its vectors follow when all documents are."""
-        start = time.perf_counter()
-        failure = self._write(item, None)
-        if failure is not None:
-            yield failure
-            return
-        seconds = time.perf_counter() - start
-        pages = item.prepared.document["page_count"]
-        self._landed.append(LandedDocument(item.job, pages, item.result.reports, seconds))
-
-    def _land(self, item: WaitingDocument, embeddings: Vectors, embed_seconds: float) -> Outcome:
-        start = time.perf_counter()
-        failure = self._write(item, embeddings)
-        if failure is not None:
-            return failure
-        seconds = embed_seconds + time.perf_counter() - start
-        pages = item.prepared.document["page_count"]
-        embedded = embedded_report(
-            self._space, self._ledger, item.job, pages, len(embeddings), seconds
-        )
-        return item.job.outcome([*item.result.reports, embedded])
-
-    def _write(self, item: WaitingDocument, embeddings: Vectors | None) -> Outcome | None:
-        """Land a document in a transaction of its own; return the outcome if that fails."""
-        job, result = item.job, item.result
-        self._context.database.check_sync_lock()
-        try:
-            with self._context.database.connection() as connection:
-                landed = land(connection, self._space.space_id, item.landing(embeddings))
-        except DatabaseUnavailableError:
-            raise
-        except RagError as error:
-            return self._fail(job, EMBEDDINGS, error, result.reports)
-        if not landed:
-            gone = "the file was removed while it was being processed"
-            return job.failure(EMBEDDINGS, gone, result.reports)
-        return None
