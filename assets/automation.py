@@ -90,7 +90,13 @@ def _is_left_to_rag_sync(context: dg.SensorEvaluationContext) -> bool:
         sources.key, after_storage_id=int(context.cursor) if context.cursor else None
     )
     scans = context.instance.fetch_materializations(since, limit=SCANS_AT_ONCE).records
-    runs = [context.instance.get_run_by_id(run_id) for run_id in {scan.run_id for scan in scans}]
+    others = [
+        scan
+        for scan in scans
+        if PLANNED_TAG
+        not in ((scan.asset_materialization and scan.asset_materialization.tags) or {})
+    ]
+    runs = [context.instance.get_run_by_id(run_id) for run_id in {scan.run_id for scan in others}]
     return all(run is not None and PLANNED_TAG in run.tags for run in runs)
 
 

@@ -4,14 +4,11 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import dagster as dg
 import psutil
-from sqlalchemy.exc import SQLAlchemyError
 
 from rag_pipeline.assets.automation import (
     FILES_TAG,
@@ -22,12 +19,13 @@ from rag_pipeline.assets.automation import (
     sources_job,
     stale_ranges,
 )
+from rag_pipeline.assets.instances import disk_errors
 from rag_pipeline.assets.partitions import PLANNED_TAG
-from rag_pipeline.assets.relational_asset import relational_job
+from rag_pipeline.assets.relational_asset import forget_databases, relational_job
+from rag_pipeline.assets.scan_event import report_scan
 from rag_pipeline.assets.syncs import SYNC_TAG
-from rag_pipeline.dagster_storage import open_configured, open_sqlite
-from rag_pipeline.errors import RagError, SettingsError, StoreError
-from rag_pipeline.resources import GivenSession, SyncRecord, SyncSession
+from rag_pipeline.errors import RagError
+from rag_pipeline.resources import GivenSession, SyncSession
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import SYNC_WAIT_SECONDS, Database
 from rag_pipeline.sync.finish import finish
@@ -41,37 +39,7 @@ PROCESS_TAG = "rag/process"
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-@contextmanager
-def _disk_errors() -> Iterator[None]:
-    """Turn errors of Dagster's own files into one that says what to do."""
-    try:
-        yield
-    except (OSError, SQLAlchemyError) as error:
-        line = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise StoreError(
-            f"Dagster's records could not be written: {line}",
-            hint="free space or check the rights of the folder, then run `rag sync` again: what "
-            "has landed stays",
-        ) from error
-
-
-@_disk_errors()
-def open_instance(settings: Settings) -> dg.DagsterInstance:
-    """Return the Dagster instance: DAGSTER_HOME, the project's dagster.yaml, or one in data_dir."""
-    if home := os.environ.get("DAGSTER_HOME"):
-        folder = Path(home).expanduser()
-        if not folder.is_absolute() or not folder.is_dir():
-            raise SettingsError(
-                f"DAGSTER_HOME is {home}, which is no folder that is there",
-                hint="create it (an absolute path), or unset the variable",
-            )
-        return open_configured(folder)
-    if (settings.project_dir / "dagster.yaml").is_file():
-        return open_configured(settings.project_dir)
-    return open_sqlite(settings.data_path / "dagster")
-
-
-@_disk_errors()
+@disk_errors()
 def run_sync(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,
@@ -86,18 +54,22 @@ def run_sync(
     """Scan the sources, then bring every stale document up to date.
 
     `only_roots` limits both to some of the known roots. `scan` is one whose changes were just
-    written (`first_look`): the run of `sources` then shows it instead of scanning again. Documents
-    that fail do so alone; an error of the whole (no database, no disk) ends the sync and stands in
-    `aborted`.
+    written (`first_look`): it is reported instead of scanning again. Documents that fail do so
+    alone; an error of the whole (no database, no disk) ends the sync and stands in `aborted`.
     """
     start = time.perf_counter()
     summary = SyncSummary()
     _end_killed_runs(instance)
-    session = SyncSession(settings, database, SyncRecord(scan))
+    session = SyncSession(settings, database)
     run = _Runs(definitions, instance, session, summary)
-    config = {"ops": {"sources": {"config": {"roots": only_roots, "verify": verify}}}}
-    run.execute(sources_job.name, config=config)
-    scan = session.record.scan
+    if scan is None:
+        config = {"ops": {"sources": {"config": {"roots": only_roots, "verify": verify}}}}
+        run.execute(sources_job.name, config=config)
+        scan = session.record.scan
+    else:
+        with database.sync_lock(SYNC_WAIT_SECONDS):
+            report_scan(instance, settings, database, scan)
+            forget_databases(settings, database)
     if scan is None or summary.aborted is not None:
         return summary
     summary.take_scan(scan)

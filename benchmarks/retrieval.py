@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import PROJECT_DIR, bench_data, print_report
-from rag_pipeline.assets.launch import open_instance, run_sync
+from rag_pipeline.assets.instances import open_instance
+from rag_pipeline.assets.launch import run_sync
 from rag_pipeline.definitions import defs
 from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK
 from rag_pipeline.relational.search_opening import create_searcher

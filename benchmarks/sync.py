@@ -45,7 +45,8 @@ SYNC = """
 import sys, time
 import openai, psutil
 import rag_pipeline.dagster_storage
-from rag_pipeline.assets.launch import open_instance, run_sync
+from rag_pipeline.assets.instances import open_instance
+from rag_pipeline.assets.launch import run_sync
 from rag_pipeline.definitions import defs
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database

@@ -122,7 +122,7 @@ def plan(as_json: JsonOption = False) -> None:
     Example: rag plan --json
     """
     from rag_pipeline.assets.automation import stale_ranges
-    from rag_pipeline.assets.launch import open_instance
+    from rag_pipeline.assets.instances import open_instance
     from rag_pipeline.sync.planning.refresh import current_plan
 
     with open_database() as (settings, database), open_instance(settings) as instance:

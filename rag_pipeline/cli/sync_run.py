@@ -61,6 +61,8 @@ def run_sync(
         summary = SyncSummary(documents_current=look.plan.current)
         summary.take_scan(look.scan)
         summary.take_failures(database, look.plan)
+        if look.is_untold:
+            _tell(settings, database, look)
     else:
         summary = _work(
             settings, database, names, look, explain=explain and not as_json, bars=not as_json
@@ -76,6 +78,15 @@ def run_sync(
         raise typer.Exit(EXIT_DOCUMENTS_FAILED)
 
 
+def _tell(settings: Settings, database: Database, look: FirstLook) -> None:
+    """Show a scan in Dagster."""
+    from rag_pipeline.assets.instances import disk_errors, open_instance
+    from rag_pipeline.assets.scan_event import report_scan
+
+    with disk_errors(), open_instance(settings) as instance:
+        report_scan(instance, settings, database, look.scan)
+
+
 def _work(
     settings: Settings,
     database: Database,
@@ -86,7 +97,12 @@ def _work(
     bars: bool,
 ) -> SyncSummary:
     """Do what a first look found, as runs of Dagster."""
+    if look.plan:
+        from rag_pipeline.sync.workers.worker_process import start_forkserver
+
+        start_forkserver()  # its imports overlap with those of Dagster
     from rag_pipeline.assets import launch
+    from rag_pipeline.assets.instances import open_instance
     from rag_pipeline.console.cost_output import print_reason
     from rag_pipeline.console.progress_bars import sync_progress
     from rag_pipeline.definitions import defs
@@ -98,5 +114,5 @@ def _work(
                 name = Path(plan.states[source_hash].uris[0]).name
                 print_reason(name, plan.stale[source_hash], why)
 
-    with launch.open_instance(settings) as instance, sync_progress(bars) as expect:
+    with open_instance(settings) as instance, sync_progress(bars) as expect:
         return launch.run_sync(defs, instance, settings, database, names, planned, scan=look.scan)

@@ -24,7 +24,9 @@ class FirstLook:
     scan: RefreshResult
     plan: SyncPlan
     is_idle: bool
-    """Nothing is left to do, and nothing to tell Dagster: what ends a sync is done as well."""
+    """Nothing is left to do, and what ends a sync is done as well."""
+    is_untold: bool
+    """There are changes of files that Dagster does not know of."""
 
 
 def first_look(
@@ -43,13 +45,16 @@ def first_look(
     with database.sync_lock(wait_seconds):
         scan = refresh_sources(settings, database, only_roots, verify=verify)
         plan = current_plan(settings, database, only_roots)
-        is_idle = not plan and not _has_more(settings, database, only_roots)
+        is_idle = not plan and not _has_databases(settings, database, only_roots)
         if is_idle:
             finish(SyncContext.of(settings, database, "rag sync"))
-    return FirstLook(scan, plan, is_idle)
+        with database.connection() as connection:
+            is_untold = bool(queries.is_scan_untold(connection))
+    return FirstLook(scan, plan, is_idle, is_untold)
 
 
-def _has_more(settings: Settings, database: Database, only_roots: Sequence[str]) -> bool:
+def _has_databases(settings: Settings, database: Database, only_roots: Sequence[str]) -> bool:
+    """Return whether there are databases to read, or to forget."""
     if settings.relational and not only_roots:
         return True
     names = [source.name for source in settings.relational]
@@ -57,4 +62,4 @@ def _has_more(settings: Settings, database: Database, only_roots: Sequence[str])
         forgotten = queries.unconfigured_relational_sources(
             connection, project=str(settings.project_dir), names=names
         )
-        return bool(queries.is_scan_untold(connection)) or any(True for _ in forgotten)
+        return any(True for _ in forgotten)

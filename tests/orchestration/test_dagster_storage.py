@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from rag_pipeline.assets.launch import open_instance
+from rag_pipeline.assets.instances import open_instance
 from rag_pipeline.assets.partitions import SOURCE_HASHES, align_partitions
 from rag_pipeline.dagster_event_log import OPEN_SHARDS, PooledEventLog
 from rag_pipeline.dagster_storage import open_sqlite

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from rag_pipeline.sync.documents.stage_tasks import StageResult, StageTask, limits_of
-from rag_pipeline.sync.documents.stages import run_stages
 from rag_pipeline.sync.workers.worker_limits import Limits, WorkerCrashedError
 from rag_pipeline.sync.workers.worker_pool import WorkerPool
 
@@ -20,6 +19,9 @@ Result = StageResult | WorkerCrashedError
 
 def run_group(tasks: Group) -> list[StageResult]:
     """Run the stages of several documents, one after the other, in a worker process."""
+    # The process that hands out tasks has no use for the stages.
+    from rag_pipeline.sync.documents.stages import run_stages
+
     return [run_stages(task) for task in tasks]
 
 

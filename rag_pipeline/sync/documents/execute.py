@@ -30,7 +30,6 @@ from rag_pipeline.sync.documents.document_groups import GroupPool
 from rag_pipeline.sync.documents.document_jobs import DocumentJob, Outcome, document_jobs
 from rag_pipeline.sync.documents.document_writing import DocumentWriter, WaitingDocument, Written
 from rag_pipeline.sync.documents.embed import VectorSource, batch_size
-from rag_pipeline.sync.documents.placing_sentences import open_chat
 from rag_pipeline.sync.documents.stage_tasks import (
     StageReport,
     StageResult,
@@ -91,6 +90,8 @@ def _check_keys(context: SyncContext, jobs: Sequence[DocumentJob]) -> None:
         check_key(context.embedder)
     for job in jobs:
         if CHUNKS in job.todo and job.settings.chunking.llm_context:
+            from rag_pipeline.sync.documents.placing_sentences import open_chat
+
             open_chat(job.settings.chat)
             break
 

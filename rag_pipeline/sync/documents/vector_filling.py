@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rag_pipeline.chunking import embedded_text
 from rag_pipeline.errors import EmbeddingError
 from rag_pipeline.store.documents import mark_embedded
 from rag_pipeline.store.embeddings import (
@@ -139,6 +138,8 @@ class VectorFilling:
             yield from self._end(document)
 
     def _texts(self, part: _Part) -> ChunkTexts:
+        from rag_pipeline.chunking import embedded_text
+
         contextual = self._context.embedder.contextual
         texts = [
             # A contextual model reads the neighbours instead of the trail.
