@@ -14,10 +14,13 @@ from rag_pipeline.assets.automation import (
     FILES_TAG,
     RANGE_END_TAG,
     RANGE_START_TAG,
+    StaleRange,
     documents_job,
     relational_range,
     sources_job,
     stale_ranges,
+    vectors_job,
+    words_job,
 )
 from rag_pipeline.assets.instances import disk_errors
 from rag_pipeline.assets.partitions import PLANNED_TAG
@@ -30,6 +33,7 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import SYNC_WAIT_SECONDS, Database
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_budget, estimate_plan, may_cost
+from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SyncPlan
 from rag_pipeline.sync.planning.refresh import RefreshResult, current_plan
 from rag_pipeline.sync_summary import SyncSummary
@@ -59,7 +63,7 @@ def run_sync(
     """
     start = time.perf_counter()
     summary = SyncSummary()
-    _end_killed_runs(instance)
+    lost = _end_killed_runs(instance)
     session = SyncSession(settings, database)
     run = _Runs(definitions, instance, session, summary)
     if scan is None:
@@ -79,11 +83,8 @@ def run_sync(
     on_plan(plan)
     if settings.sync.max_cost_usd is not None and may_cost(settings):
         check_budget(estimate_plan(plan, settings, database), settings.sync.max_cost_usd)
-    for first, last, _, files in stale_ranges(instance, settings, plan):
-        tags = {RANGE_START_TAG: first, RANGE_END_TAG: last, FILES_TAG: files}
-        run.execute(documents_job.name, tags=tags)
-        if summary.aborted is not None:
-            break
+    untold = lost - {state.source_hash for state in plan.failed}
+    _sync_documents(run, settings, plan, {*plan.stale, *untold})
     summary.take_documents(session.record.documents)
     if summary.aborted is None and not only_roots:
         _sync_databases(run)
@@ -113,6 +114,12 @@ class _Runs:
         }
     )
 
+    def execute_range(self, job: str, one: StaleRange) -> None:
+        """Run a job on a range of documents, unless the sync has ended."""
+        if self.summary.aborted is None:
+            tags = {RANGE_START_TAG: one.first, RANGE_END_TAG: one.last, FILES_TAG: one.files}
+            self.execute(job, tags=tags)
+
     def execute(
         self,
         job: str,
@@ -137,6 +144,24 @@ class _Runs:
             self.summary.aborted = _run_error(record.error, result)
 
 
+def _sync_documents(run: _Runs, settings: Settings, plan: SyncPlan, wanted: set[str]) -> None:
+    """Do documents, a range of partitions a run.
+
+    Of several ranges, all documents become searchable by words before the first one's vectors are
+    made: each range is then done twice.
+    """
+    ranges = stale_ranges(run.instance, settings, plan, wanted)
+    if len(ranges) <= 1 or settings.sync.wait_vectors:
+        for one in ranges:
+            run.execute_range(documents_job.name, one)
+        return
+    for one in ranges:
+        run.execute_range(words_job.name, one)
+    landed = {one.source_hash for one in run.session.record.documents if one.error is None}
+    for one in stale_ranges(run.instance, settings, plan, landed):
+        run.execute_range(vectors_job.name, one)
+
+
 def _sync_databases(run: _Runs) -> None:
     """Bring the rows of all relational sources up to date; a database that fails does so alone."""
     databases = relational_range(run.instance)
@@ -146,18 +171,35 @@ def _sync_databases(run: _Runs) -> None:
     run.execute(relational_job.name, tags=tags)
 
 
-def _end_killed_runs(instance: dg.DagsterInstance) -> None:
+def _end_killed_runs(instance: dg.DagsterInstance) -> set[str]:
     """Mark runs of `rag sync` processes that were killed as failed.
 
     Dagster cannot know that they are gone, and would count them against its limit of runs for ever.
+    Returns the partitions of which they were to tell and did not: their documents may have landed.
     """
+    lost: set[str] = set()
     running = dg.RunsFilter(
         statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
         tags={PLANNED_TAG: "rag sync", HOST_TAG: socket.gethostname()},
     )
     for run in instance.get_runs(running):
         if not psutil.pid_exists(int(run.tags.get(PROCESS_TAG, "0"))):
+            lost |= _partitions(instance, run, dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED)
+            lost -= _partitions(instance, run, dg.DagsterEventType.ASSET_MATERIALIZATION)
             instance.report_run_failed(run, "the process of `rag sync` was killed")
+    return lost
+
+
+def _partitions(
+    instance: dg.DagsterInstance, run: dg.DagsterRun, kind: dg.DagsterEventType
+) -> set[str]:
+    """Return the partitions of a run's events about the last stage."""
+    events = [
+        record.event_log_entry.dagster_event
+        for record in instance.get_records_for_run(run.run_id, of_type=kind).records
+    ]
+    last = dg.AssetKey(STAGES[-1])
+    return {one.partition for one in events if one and one.asset_key == last and one.partition}
 
 
 def _run_error(error: BaseException | None, result: dg.ExecuteInProcessResult) -> str:

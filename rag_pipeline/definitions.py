@@ -7,6 +7,8 @@ from rag_pipeline.assets.automation import (
     nightly_schedule,
     request_stale_documents,
     sources_job,
+    vectors_job,
+    words_job,
 )
 from rag_pipeline.assets.document_assets import documents
 from rag_pipeline.assets.evaluation_asset import evaluation_job, retrieval_evaluation
@@ -22,7 +24,7 @@ nightly_sync = nightly_schedule(settings)
 
 defs = dg.Definitions(
     assets=[with_freshness(sources, settings), documents, relational_rows, retrieval_evaluation],
-    jobs=[sources_job, documents_job, relational_job, evaluation_job],
+    jobs=[sources_job, documents_job, words_job, vectors_job, relational_job, evaluation_job],
     schedules=[nightly_sync],
     sensors=[request_stale_documents],
     resources=default_resources(),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rag_pipeline.store.documents import list_documents
-from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.sources.places import file_name
 
 if TYPE_CHECKING:
@@ -55,14 +54,16 @@ class SyncSummary:
         self.problems, self.unread = scan.problems, scan.unread
 
     def take_documents(self, documents: Sequence[Outcome]) -> None:
-        """Count what was done of documents."""
+        """Count what was done of documents, each of which may have come up more than once."""
+        failed = {outcome.source_hash for outcome in documents if outcome.error is not None}
+        done = {outcome.source_hash for outcome in documents if outcome.done}
+        self.documents_done += len(done - failed)
         for outcome in documents:
             for report in outcome.done:
                 totals = self.stages.setdefault(report.stage, StageTotals())
                 totals.documents += 1
                 totals.pages += int(report.metadata["pages"])
                 totals.seconds += report.seconds
-                self.documents_done += report.stage == STAGES[-1]
 
     def take_failures(self, database: Database, plan: SyncPlan) -> None:
         """List what is failed now, tried in this sync or before: the exit status tells of both."""

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterator, Sequence
 
 from rag_pipeline.embedding.embedder_factory import check_key
 from rag_pipeline.errors import (
-    DocumentError,
     EmbeddingError,
     ProviderError,
     RagError,
     SettingsError,
     StoreError,
     UpstreamMissingError,
-    WorkerCrashError,
 )
 from rag_pipeline.store.documents import (
     document_states,
-    mark_failed,
     merge_fingerprints,
 )
 from rag_pipeline.store.embeddings import EmbeddingSpace
 from rag_pipeline.store.statistics import refresh_statistics
 from rag_pipeline.store.usage_table import UsageEntry
 from rag_pipeline.sync.documents.budget import Ledger
+from rag_pipeline.sync.documents.document_failures import record_failure
 from rag_pipeline.sync.documents.document_groups import GroupPool
 from rag_pipeline.sync.documents.document_jobs import DocumentJob, Outcome, document_jobs
 from rag_pipeline.sync.documents.document_writing import DocumentWriter, WaitingDocument, Written
@@ -58,23 +55,27 @@ WAIT_SECONDS = 5.0
 LAND_TOGETHER = 100
 """Documents written in one transaction at most."""
 
-logger = logging.getLogger(__name__)
-
 
 def process_documents(
-    context: SyncContext, source_hashes: Sequence[str], stages: Sequence[str] = STAGES
+    context: SyncContext,
+    source_hashes: Sequence[str],
+    stages: Sequence[str] = STAGES,
+    *,
+    words_only: bool = False,
 ) -> Iterator[Outcome]:
     """Bring documents up to date; yield an outcome for each when it is complete or has failed.
 
     Documents become searchable by words first, and get their vectors when all of them are; with
     `sync.wait_vectors`, each lands with its vectors.
 
-    `stages` are the stages to bring up to date; current ones are reused. A document in quarantine
+    `stages` are the stages to bring up to date; current ones are reused. With `words_only`, all but
+    vectors are brought up to date, and a document's outcome comes when it is searched by words; a
+    later call makes the vectors. A document in quarantine
     is retried only if it is the only one asked for. Raises `ProviderError` before anything is
     parsed if the key of a service is missing. Raises `DatabaseUnavailableError` when the connection
     is lost: landed documents stay, and the next sync does the rest.
     """
-    wanted = tuple(stage for stage in STAGES if stage in stages)
+    wanted = tuple(stage for stage in STAGES if stage in stages or words_only)
     with context.database.connection() as connection:
         space = context.space(connection)
         states = document_states(connection, space.space_id, source_hashes)
@@ -82,7 +83,7 @@ def process_documents(
     if any(job.todo for job in jobs):
         _check_keys(context, jobs)
     yield from outcomes
-    yield from _Execution(context, space).run(jobs)
+    yield from _Execution(context, space, words_only=words_only).run(jobs)
 
 
 def _check_keys(context: SyncContext, jobs: Sequence[DocumentJob]) -> None:
@@ -99,8 +100,9 @@ def _check_keys(context: SyncContext, jobs: Sequence[DocumentJob]) -> None:
 class _Execution:
     """One pass over jobs."""
 
-    def __init__(self, context: SyncContext, space: EmbeddingSpace) -> None:
+    def __init__(self, context: SyncContext, space: EmbeddingSpace, *, words_only: bool) -> None:
         self._context = context
+        self._words_only = words_only
         self._space = space
         self._ledger = Ledger.of(context)
         self._vectors = VectorSource(context.database, context.embedder, space, self._ledger)
@@ -121,7 +123,9 @@ class _Execution:
         # Largest first; otherwise a large one started last keeps a single worker busy at the end.
         by_hash: dict[str, DocumentJob] = {}
         for job in sorted((job for job in jobs if job.todo), key=lambda job: -job.state.size):
-            if job.lacks_only_vectors:
+            if job.lacks_only_vectors and self._words_only:
+                yield job.outcome([])
+            elif job.lacks_only_vectors:
                 self._landed.append(LandedDocument(job, job.state.page_count or 0))
             else:
                 by_hash[job.source_hash] = job
@@ -222,24 +226,7 @@ class _Execution:
     def _fail(
         self, job: DocumentJob, stage: str, error: RagError, reports: list[StageReport]
     ) -> Outcome:
-        # A second crash on the same file is the file's fault.
-        crashed_again = isinstance(error, WorkerCrashError) and job.state.failure_count > 0
-        permanent = (isinstance(error, DocumentError) and error.permanent) or crashed_again
-        with self._context.database.connection() as connection:
-            if reports:
-                merge_fingerprints(connection, job.source_hash, job.made_with(reports))
-            if isinstance(error, UpstreamMissingError):
-                return job.failure(stage, str(error), reports)
-            mark_failed(
-                connection,
-                job.source_hash,
-                stage=stage,
-                reason=str(error),
-                permanent=permanent,
-                fingerprint=job.fingerprints[stage],
-            )
-        logger.info("%s failed at %s: %s", job.name, stage, error)
-        return job.failure(stage, str(error), reports)
+        return record_failure(self._context.database, job, stage, error, reports)
 
     def _embed_and_land(self) -> Iterator[Outcome]:
         """Embed all waiting documents in one call, then land them."""
@@ -284,6 +271,9 @@ class _Execution:
                 continue
             item = written.item
             pages = item.prepared.document["page_count"]
+            if self._words_only:
+                yield item.job.outcome(item.result.reports)
+                continue
             document = LandedDocument(item.job, pages, item.result.reports, written.seconds)
             self._landed.append(document)
 
