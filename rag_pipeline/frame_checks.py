@@ -22,7 +22,7 @@ def check(frame: pd.DataFrame, schema: type[pa.DataFrameModel]) -> pd.DataFrame:
     """
     rules = _rules(schema)
     names = [str(name) for name in frame if not rules.is_strict or name in rules.columns]
-    checked = frame[names].copy()
+    checked = frame.copy() if len(names) == len(frame.columns) else frame[names].copy()
     problems = [
         _problem(checked, name, column)
         for name, column in rules.columns.items()
