@@ -153,14 +153,14 @@ FROM chunk AS c
 LEFT JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id AND e.space_id = :space_id
 WHERE c.source_hash = ANY(:source_hashes) AND e.chunk_id IS NULL;
 
--- name: chunks_to_embed(source_hash, space_id)
+-- name: chunks_to_embed(source_hashes, space_id)
 SELECT
-    c.chunk_id, c.breadcrumb_trail, c.context, c.content, c.token_count,
+    c.source_hash, c.chunk_id, c.breadcrumb_trail, c.context, c.content, c.token_count,
     e.chunk_id IS NOT NULL AS has_vector
 FROM chunk AS c
 LEFT JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id AND e.space_id = :space_id
-WHERE c.source_hash = :source_hash
-ORDER BY c.chunk_index;
+WHERE c.source_hash = ANY(:source_hashes::text[])
+ORDER BY c.source_hash, c.chunk_index;
 
 -- name: create_vector_load()#
 CREATE TEMPORARY TABLE IF NOT EXISTS vector_load (
