@@ -39,6 +39,8 @@ class SyncSummary:
     documents_current: int = 0
     failures: list[dict[str, str]] = field(default_factory=list)
     """source_hash, file, reason; `earlier` says whether it was tried in this sync."""
+    edited: list[dict[str, str | int]] = field(default_factory=list)
+    """file, and of its chunks: kept, made anew, and such of them as only got another heading."""
     stages: dict[str, StageTotals] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     """Of Dagster; none where there was nothing to do."""
@@ -59,6 +61,11 @@ class SyncSummary:
         done = {outcome.source_hash for outcome in documents if outcome.done}
         self.documents_done += len(done - failed)
         for outcome in documents:
+            if outcome.compared is not None and (outcome.compared.kept or outcome.compared.moved):
+                counts = {
+                    name: getattr(outcome.compared, name) for name in ("kept", "made", "moved")
+                }
+                self.edited.append({"file": outcome.name, **counts})
             for report in outcome.done:
                 totals = self.stages.setdefault(report.stage, StageTotals())
                 totals.documents += 1

@@ -103,7 +103,7 @@ def _work(
         start_forkserver()  # its imports overlap with those of Dagster
     from rag_pipeline.assets import launch
     from rag_pipeline.assets.instances import open_instance
-    from rag_pipeline.console.cost_output import print_reason
+    from rag_pipeline.console.cost_output import print_edited, print_reason
     from rag_pipeline.console.progress_bars import sync_progress
     from rag_pipeline.definitions import defs
 
@@ -115,4 +115,7 @@ def _work(
                 print_reason(name, plan.stale[source_hash], why)
 
     with open_instance(settings) as instance, sync_progress(bars) as expect:
-        return launch.run_sync(defs, instance, settings, database, names, planned, scan=look.scan)
+        done = launch.run_sync(defs, instance, settings, database, names, planned, scan=look.scan)
+    if explain:
+        print_edited(done.edited)
+    return done

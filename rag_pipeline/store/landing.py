@@ -43,6 +43,19 @@ class Landing:
     """Whether a chunk's vector depends on the document's other chunks."""
 
 
+@dataclass(frozen=True)
+class Compared:
+    """How a landed document's chunks compare with those that it replaced."""
+
+    source_hash: str
+    kept: int = 0
+    """They stayed, with their vectors."""
+    made: int = 0
+    """They are new, as texts to embed."""
+    moved: int = 0
+    """Of these, such as have the content of an earlier one under another trail."""
+
+
 def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> bool:
     """Land one document (`land_all`); return whether it was written."""
     return bool(land_all(connection, space_id, [landing]))
@@ -50,8 +63,10 @@ def land(connection: Connection[TupleRow], space_id: int, landing: Landing) -> b
 
 def land_all(
     connection: Connection[TupleRow], space_id: int, landings: Sequence[Landing]
-) -> set[str]:
-    """Replace documents' chunks and vectors, in the caller's transaction; return what was written.
+) -> dict[str, Compared]:
+    """Replace documents' chunks and vectors, in the caller's transaction.
+
+    Returns what was written, by source_hash.
 
     Readers see either the old or the new content. Chunks whose text and words stay the same keep
     their row, id, postings and vectors, also where the file's new content is a new document: only
@@ -62,11 +77,16 @@ def land_all(
     locked = _lock(connection, landings)
     placed = [landing for landing in landings if landing.source_hash in locked]
     if not placed:
-        return set()
+        return {}
     hashes = [landing.source_hash for landing in placed]
     stored = [landing for landing in placed if locked[landing.source_hash].is_stored]
     _load_chunks(connection, stored)
-    ids = _chunk_ids(connection, placed, locked)
+    compared = {one.source_hash: Compared(one.source_hash, made=len(one.chunks)) for one in placed}
+    if stored:
+        # No row for a document that has no chunks any more.
+        found = records(connection, Compared, queries.compared_chunks)
+        compared |= {one.source_hash: one for one in found}
+    ids = _chunk_ids(connection, compared, locked)
     has_other_spaces = bool(queries.count_other_spaces(connection, space_id=space_id))
     if has_other_spaces:
         queries.keep_other_vectors(connection, source_hashes=hashes, space_id=space_id)
@@ -91,7 +111,7 @@ def land_all(
     queries.mark_statistics_stale(connection)
     for landing in placed:
         _mark_ready(connection, landing)
-    return set(hashes)
+    return compared
 
 
 @dataclass(frozen=True)
@@ -121,14 +141,11 @@ def _load_chunks(connection: Connection[TupleRow], landings: Sequence[Landing]) 
 
 
 def _chunk_ids(
-    connection: Connection[TupleRow], landings: Sequence[Landing], locked: dict[str, _Locked]
+    connection: Connection[TupleRow], compared: dict[str, Compared], locked: dict[str, _Locked]
 ) -> dict[str, list[int]]:
     """Return the ids of each document's chunks: those that it keeps, and new ones."""
-    wanted = {landing.source_hash: len(landing.chunks) for landing in landings}
-    stored = {one.source_hash for one in locked.values() if one.is_stored}
-    if stored:
-        # No row for a document that has no chunks any more.
-        wanted |= dict(queries.count_new_chunks(connection))
+    wanted = {source_hash: one.made for source_hash, one in compared.items()}
+    stored = [source_hash for source_hash in compared if locked[source_hash].is_stored]
     by_readers: dict[int, list[str]] = {}
     for source_hash in wanted:
         by_readers.setdefault(locked[source_hash].reader_set_id, []).append(source_hash)

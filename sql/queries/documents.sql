@@ -115,8 +115,20 @@ INNER JOIN stored AS s
         AND s.search_vector = w.search_vector AND s.lexeme_count = w.lexeme_count
 WHERE l.ctid = w.place;
 
--- name: count_new_chunks()
-SELECT source_hash, count(*) FILTER (WHERE NOT is_kept) FROM chunk_load GROUP BY source_hash;
+-- name: compared_chunks()
+SELECT
+    l.source_hash,
+    count(*) FILTER (WHERE l.is_kept) AS kept,
+    count(*) FILTER (WHERE NOT l.is_kept) AS made,
+    count(*) FILTER (
+        WHERE NOT l.is_kept AND EXISTS (
+            SELECT 1 FROM replaced_documents(l.source_hash) AS r
+            INNER JOIN chunk AS c ON c.source_hash = r.source_hash
+            WHERE c.content = l.content AND c.breadcrumb_trail <> l.breadcrumb_trail
+        )
+    ) AS moved
+FROM chunk_load AS l
+GROUP BY l.source_hash;
 
 -- name: give_chunk_ids(source_hash, chunk_ids)!
 UPDATE chunk_load AS l SET chunk_id = (:chunk_ids::bigint[])[w.nth]

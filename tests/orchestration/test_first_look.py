@@ -112,3 +112,23 @@ def test_an_idle_sync_finishes_what_a_killed_one_left(
     assert json.loads(done.stdout)["runs"] == []
     with database.connection() as connection:
         assert connection.execute("SELECT count(*) > 0 FROM lexeme").fetchone() == (True,)
+
+
+def test_explain_says_what_is_embedded_again_and_why(rag: Rag, manuals: Path) -> None:
+    sections = {name: f"The {name} is checked every week by hand. " * 9 for name in ("oil", "air")}
+
+    def write(title: str, **texts: str) -> None:
+        body = "".join(f"## {name}\n\n{text}\n\n" for name, text in (sections | texts).items())
+        (manuals / "manual.md").write_text(f"# {title}\n\n{body}", encoding="utf-8")
+
+    write("Pump")
+    assert rag("sync", str(manuals)).returncode == 0
+    write("Pump", oil="The oil is new. " * 20)
+    told = " ".join(rag("sync", "--explain").stdout.split())
+    assert "manual.md 1 of 2 chunks embedded again: 1 with other text" in told
+    write("Valve", oil="The oil is new. " * 20)
+    told = " ".join(rag("sync", "--explain").stdout.split())
+    # The first chunk repeats the title in its text.
+    assert (
+        "2 of 2 chunks embedded again: 1 with other text, 1 under another heading, which is" in told
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rag_pipeline.embedding import Embedder
 from rag_pipeline.errors import DatabaseUnavailableError, RagError
 from rag_pipeline.store.embeddings import EmbeddingSpace
-from rag_pipeline.store.landing import Landing, land_all
+from rag_pipeline.store.landing import Compared, Landing, land_all
 from rag_pipeline.sync.documents.document_jobs import DocumentJob, Outcome
 from rag_pipeline.sync.documents.embed import ChunkTexts, Vectors
 from rag_pipeline.sync.documents.stage_tasks import PreparedChunks, StageReport, StageResult
@@ -61,6 +61,7 @@ class Written:
     item: WaitingDocument
     seconds: float
     failure: Outcome | None = None
+    compared: Compared | None = None
 
 
 class DocumentWriter:
@@ -102,7 +103,9 @@ class DocumentWriter:
             return [Written(item, 0.0, failure)]
         seconds = (time.perf_counter() - start) / len(items)
         return [
-            Written(item, seconds, None if item.job.source_hash in landed else _gone(item))
+            Written(item, seconds, None, landed[item.job.source_hash])
+            if item.job.source_hash in landed
+            else Written(item, seconds, _gone(item))
             for item in items
         ]
 

@@ -258,6 +258,7 @@ class _Execution:
 
     def _landed_whole(self, written: Written, vectors: int, seconds: float) -> Outcome:
         item = written.item
+        item.job.compared = written.compared
         pages, took = item.prepared.document["page_count"], seconds * vectors + written.seconds
         done = embedded_report(self._space, self._ledger, item.job, pages, vectors, took)
         return item.job.outcome([*item.result.reports, done])
@@ -270,6 +271,7 @@ class _Execution:
                 yield written.failure
                 continue
             item = written.item
+            item.job.compared = written.compared
             pages = item.prepared.document["page_count"]
             if self._words_only:
                 yield item.job.outcome(item.result.reports)
