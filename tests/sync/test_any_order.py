@@ -91,7 +91,7 @@ class Store:
         for together in (landings[::2], *([one] for one in landings[1::2])):
             with self.database.connection() as connection:
                 landed = land_all(connection, self.space.space_id, together)
-                assert landed == {one.source_hash for one in together}
+                assert set(landed) == {one.source_hash for one in together}
         with self.database.connection() as connection:
             refresh_statistics(connection)
         return len(stale)
