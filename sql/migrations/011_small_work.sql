@@ -94,3 +94,21 @@ LANGUAGE sql STABLE AS $$
     WHERE d.superseded_by = landing AND d.source_hash <> landing
         AND NOT EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash)
 $$;
+
+-- Readers call neither; whoever writes does.
+REVOKE EXECUTE ON FUNCTION replaced_documents(text), without_postings(bytea, bytea[]) FROM PUBLIC;
+DO $$
+BEGIN
+    IF to_regprocedure('secure_tables()') IS NULL THEN
+        ALTER FUNCTION secure_store() RENAME TO secure_tables;
+    END IF;
+END
+$$;
+CREATE OR REPLACE FUNCTION secure_store() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM secure_tables();
+    GRANT EXECUTE ON FUNCTION replaced_documents(text), without_postings(bytea, bytea[])
+        TO rag_writer;
+END
+$$;
+REVOKE EXECUTE ON FUNCTION secure_store(), secure_tables() FROM PUBLIC;
