@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from rag_pipeline.code_versions import PARSER_VERSION
 from rag_pipeline.errors import (
     DamagedFileError,
     EmptyFileError,
@@ -13,7 +14,7 @@ from rag_pipeline.errors import (
     ParseError,
     UnsupportedFileError,
 )
-from rag_pipeline.parsing.contract import PARSER_VERSION, ParsedDocument
+from rag_pipeline.parsing.contract import ParsedDocument
 from rag_pipeline.parsing.file_limits import check_size
 from rag_pipeline.parsing.file_type import FileType, file_type
 from rag_pipeline.parsing.formats.elements import Reading, blocks_of
