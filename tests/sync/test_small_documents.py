@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
-from rag_pipeline.sync.documents.document_groups import GROUP, SMALL_BYTES, grouped
+from rag_pipeline.sync.documents.document_groups import GROUP, SMALL_BYTES, GroupPool, grouped
 from rag_pipeline.sync.documents.stage_tasks import StageTask
-from rag_pipeline.sync.planning.fingerprints import STAGES
+from rag_pipeline.sync.planning.fingerprints import STAGES, stage_fingerprints
+from rag_pipeline.sync.workers.worker_limits import WorkerLimitError
 from rag_pipeline.system import RagSystem
 
 POISON = """
@@ -39,6 +43,27 @@ def test_each_task_is_in_one_group(sizes: list[int], workers: int) -> None:
         assert len(group) == 1 or all(sizes[int(task.name)] <= SMALL_BYTES for task in group)
     if sizes and all(size <= SMALL_BYTES for size in sizes):
         assert len(groups) >= min(workers, len(sizes)), "every worker has something to do"
+
+
+def test_a_group_over_which_a_process_dies_is_tried_one_by_one(tmp_path: Path) -> None:
+    """Here each is too large by itself: all of them are told, and none is told for another."""
+    whole = Settings.load(tmp_path)
+    parsing = whole.parsing.model_copy(update={"max_memory_mb": 1})
+    small = whole.model_copy(update={"parsing": parsing})
+    tasks = []
+    for number in range(6):
+        path = tmp_path / f"{number}.md"
+        path.write_text(f"# {number}\n\n" + "A sentence of many.\n\n" * 2_000, encoding="utf-8")
+        source_hash = hashlib.sha256(path.read_bytes()).hexdigest()
+        fingerprints = stage_fingerprints(small)
+        tasks.append(StageTask(source_hash, (str(path),), path.name, STAGES, fingerprints, small))
+    sizes = {task.source_hash: SMALL_BYTES for task in tasks}
+    found = list(GroupPool(1).run(tasks, sizes))
+    assert [len(one) for one in found] == [1] * 6
+    assert sorted(task.name for ((task, _),) in found) == [task.name for task in tasks]
+    for ((_, result),) in found:
+        assert isinstance(result, WorkerLimitError)
+        assert result.limit == "memory"
 
 
 def test_one_that_the_store_refuses_falls_out_alone(settings: Settings, database: Database) -> None:
