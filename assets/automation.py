@@ -1,11 +1,11 @@
 """Jobs, the nightly schedule, and the sensor that requests what a scan made stale."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import dagster as dg
 
-from rag_pipeline.assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES, SOURCE_HASHES
+from rag_pipeline.assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES, SOURCE_HASHES, WORDS_TAG
 from rag_pipeline.assets.relational_asset import relational_job
 from rag_pipeline.assets.source_scan import sources
 from rag_pipeline.assets.syncs import SYNC_TAG
@@ -31,6 +31,18 @@ documents_job = dg.define_asset_job(
     "documents_job",
     selection=dg.AssetSelection.assets(*STAGES),
     description="Bring documents up to date: blocks, structure, chunks, embeddings.",
+)
+
+words_job = dg.define_asset_job(
+    "words_job",
+    selection=dg.AssetSelection.assets(*STAGES[:-1]),
+    tags={WORDS_TAG: "yes"},
+    description="Make documents searchable by words; `vectors_job` does the rest.",
+)
+vectors_job = dg.define_asset_job(
+    "vectors_job",
+    selection=dg.AssetSelection.assets(STAGES[-1]),
+    description="Give documents that are searchable by words their vectors.",
 )
 
 
@@ -65,17 +77,25 @@ class StaleRange(NamedTuple):
 
 
 def stale_ranges(
-    instance: dg.DagsterInstance, settings: Settings, plan: SyncPlan
+    instance: dg.DagsterInstance,
+    settings: Settings,
+    plan: SyncPlan,
+    wanted: Collection[str] | None = None,
 ) -> list[StaleRange]:
-    """Return the ranges of partitions that are to be done, in Dagster's order."""
+    """Return the ranges of partitions that are to be done, in Dagster's order.
+
+    `wanted`: other partitions than those that are stale by the plan.
+    """
     assert SOURCE_HASHES.name is not None
     order = instance.get_dynamic_partitions(SOURCE_HASHES.name)
-    ranges = partition_ranges(order, plan.stale, settings.sync.run_size)
+    ranges = partition_ranges(
+        order, plan.stale if wanted is None else wanted, settings.sync.run_size
+    )
     at = {key: index for index, key in enumerate(order)}
     found = []
     for first, last, count in ranges:
-        keys = order[at[first] : at[first] + NAMED]
-        names = [file_name(plan.states[key].uris[0]) for key in keys[:count]]
+        keys = order[at[first] : at[first] + min(NAMED, count)]
+        names = [file_name(plan.states[key].uris[0]) for key in keys if key in plan.states]
         more = [f"{count - len(names)} more"] if count > len(names) else []
         found.append(StaleRange(first, last, count, ", ".join([*names, *more])))
     return found
@@ -90,7 +110,13 @@ def _is_left_to_rag_sync(context: dg.SensorEvaluationContext) -> bool:
         sources.key, after_storage_id=int(context.cursor) if context.cursor else None
     )
     scans = context.instance.fetch_materializations(since, limit=SCANS_AT_ONCE).records
-    runs = [context.instance.get_run_by_id(run_id) for run_id in {scan.run_id for scan in scans}]
+    others = [
+        scan
+        for scan in scans
+        if PLANNED_TAG
+        not in ((scan.asset_materialization and scan.asset_materialization.tags) or {})
+    ]
+    runs = [context.instance.get_run_by_id(run_id) for run_id in {scan.run_id for scan in others}]
     return all(run is not None and PLANNED_TAG in run.tags for run in runs)
 
 

@@ -18,7 +18,7 @@ from rag_pipeline.assets.dagster_events import (
     outcome_events,
 )
 from rag_pipeline.assets.locks import waiting_lock
-from rag_pipeline.assets.partitions import PLANNED_TAG, SOURCE_HASHES
+from rag_pipeline.assets.partitions import PLANNED_TAG, SOURCE_HASHES, WORDS_TAG
 from rag_pipeline.assets.source_scan import sources
 from rag_pipeline.assets.syncs import earlier_runs
 from rag_pipeline.frames import Blocks, Chunks, StructuredBlocks
@@ -109,7 +109,8 @@ def documents(
         if PLANNED_TAG not in context.run.tags:
             check_cost(run, keys)
         landed = False
-        for outcome in process_documents(run, keys, wanted):
+        words_only = WORDS_TAG in context.run.tags
+        for outcome in process_documents(run, keys, wanted, words_only=words_only):
             if outcome.error is not None:
                 failures[outcome.source_hash] = outcome.error
             opened.record.documents.append(outcome)

@@ -4,108 +4,46 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import dagster as dg
 import psutil
-from sqlalchemy.exc import SQLAlchemyError
 
 from rag_pipeline.assets.automation import (
     FILES_TAG,
     RANGE_END_TAG,
     RANGE_START_TAG,
+    StaleRange,
     documents_job,
     relational_range,
     sources_job,
     stale_ranges,
+    vectors_job,
+    words_job,
 )
-from rag_pipeline.assets.locks import LOCK_WAIT_SECONDS
+from rag_pipeline.assets.instances import disk_errors
 from rag_pipeline.assets.partitions import PLANNED_TAG
-from rag_pipeline.assets.relational_asset import relational_job
+from rag_pipeline.assets.relational_asset import forget_databases, relational_job
+from rag_pipeline.assets.scan_event import report_scan
 from rag_pipeline.assets.syncs import SYNC_TAG
-from rag_pipeline.dagster_storage import open_configured, open_sqlite
-from rag_pipeline.errors import RagError, SettingsError, StoreError
-from rag_pipeline.relational.rows.row_report import RelationalReport
+from rag_pipeline.errors import RagError
 from rag_pipeline.resources import GivenSession, SyncSession
 from rag_pipeline.settings import Settings
-from rag_pipeline.store.database import Database
-from rag_pipeline.store.documents import list_documents
-from rag_pipeline.sync.documents.document_jobs import Outcome
+from rag_pipeline.store.database import SYNC_WAIT_SECONDS, Database
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_budget, estimate_plan, may_cost
 from rag_pipeline.sync.planning.fingerprints import STAGES
 from rag_pipeline.sync.planning.plan import SyncPlan
-from rag_pipeline.sync.planning.refresh import current_plan
+from rag_pipeline.sync.planning.refresh import RefreshResult, current_plan
+from rag_pipeline.sync_summary import SyncSummary
 
 HOST_TAG = "rag/host"
 PROCESS_TAG = "rag/process"
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-@dataclass
-class StageTotals:
-    """What the workers did in one stage, over all documents of a sync."""
-
-    documents: int = 0
-    pages: int = 0
-    seconds: float = 0.0
-
-
-@dataclass
-class SyncSummary:
-    """What a sync did, in numbers, and what failed."""
-
-    files: dict[str, int] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
-    """Those of the problems that mean that something was not read."""
-    documents_done: int = 0
-    documents_current: int = 0
-    failures: list[dict[str, str]] = field(default_factory=list)
-    """source_hash, file, reason; `earlier` says whether it was tried in this sync."""
-    stages: dict[str, StageTotals] = field(default_factory=dict)
-    runs: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    relational: list[RelationalReport] = field(default_factory=list)
-    """One report per database."""
-    aborted: str | None = None
-    """Why the sync ended before all documents were tried."""
-
-
-@contextmanager
-def _disk_errors() -> Iterator[None]:
-    """Turn errors of Dagster's own files into one that says what to do."""
-    try:
-        yield
-    except (OSError, SQLAlchemyError) as error:
-        line = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise StoreError(
-            f"Dagster's records could not be written: {line}",
-            hint="free space or check the rights of the folder, then run `rag sync` again: what "
-            "has landed stays",
-        ) from error
-
-
-@_disk_errors()
-def open_instance(settings: Settings) -> dg.DagsterInstance:
-    """Return the Dagster instance: DAGSTER_HOME, the project's dagster.yaml, or one in data_dir."""
-    if home := os.environ.get("DAGSTER_HOME"):
-        folder = Path(home).expanduser()
-        if not folder.is_absolute() or not folder.is_dir():
-            raise SettingsError(
-                f"DAGSTER_HOME is {home}, which is no folder that is there",
-                hint="create it (an absolute path), or unset the variable",
-            )
-        return open_configured(folder)
-    if (settings.project_dir / "dagster.yaml").is_file():
-        return open_configured(settings.project_dir)
-    return open_sqlite(settings.data_path / "dagster")
-
-
-@_disk_errors()
+@disk_errors()
 def run_sync(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,
@@ -115,43 +53,46 @@ def run_sync(
     on_plan: Callable[[SyncPlan], None] = lambda _: None,
     *,
     verify: bool = False,
+    scan: RefreshResult | None = None,
 ) -> SyncSummary:
     """Scan the sources, then bring every stale document up to date.
 
-    `only_roots` limits both to some of the known roots. Documents that fail do so alone; an error
-    of the whole (no database, no disk) ends the sync and stands in `aborted`.
+    `only_roots` limits both to some of the known roots. `scan` is one whose changes were just
+    written (`first_look`): it is reported instead of scanning again. Documents that fail do so
+    alone; an error of the whole (no database, no disk) ends the sync and stands in `aborted`.
     """
     start = time.perf_counter()
     summary = SyncSummary()
-    _end_killed_runs(instance)
+    lost = _end_killed_runs(instance)
     session = SyncSession(settings, database)
     run = _Runs(definitions, instance, session, summary)
-    config = {"ops": {"sources": {"config": {"roots": only_roots, "verify": verify}}}}
-    run.execute(sources_job.name, config=config)
-    scan = session.record.scan
+    if scan is None:
+        config = {"ops": {"sources": {"config": {"roots": only_roots, "verify": verify}}}}
+        run.execute(sources_job.name, config=config)
+        scan = session.record.scan
+    else:
+        with database.sync_lock(SYNC_WAIT_SECONDS):
+            report_scan(instance, settings, database, scan)
+            forget_databases(settings, database)
     if scan is None or summary.aborted is not None:
         return summary
-    summary.files = scan.changes.counts()
-    summary.problems, summary.unread = scan.problems, scan.unread
+    summary.take_scan(scan)
 
     plan = current_plan(settings, database, only_roots)
     summary.documents_current = plan.current
     on_plan(plan)
     if settings.sync.max_cost_usd is not None and may_cost(settings):
         check_budget(estimate_plan(plan, settings, database), settings.sync.max_cost_usd)
-    for first, last, _, files in stale_ranges(instance, settings, plan):
-        tags = {RANGE_START_TAG: first, RANGE_END_TAG: last, FILES_TAG: files}
-        run.execute(documents_job.name, tags=tags)
-        if summary.aborted is not None:
-            break
-    _take_documents(summary, session.record.documents)
+    untold = lost - {state.source_hash for state in plan.failed}
+    _sync_documents(run, settings, plan, {*plan.stale, *untold})
+    summary.take_documents(session.record.documents)
     if summary.aborted is None and not only_roots:
         _sync_databases(run)
     summary.relational = session.record.relational
     if summary.aborted is None:
-        with database.sync_lock(LOCK_WAIT_SECONDS):
+        with database.sync_lock(SYNC_WAIT_SECONDS):
             finish(session.context("rag sync"))
-        _take_failures(summary, database, plan)
+        summary.take_failures(database, plan)
     summary.seconds = time.perf_counter() - start
     return summary
 
@@ -172,6 +113,12 @@ class _Runs:
             PROCESS_TAG: str(os.getpid()),
         }
     )
+
+    def execute_range(self, job: str, one: StaleRange) -> None:
+        """Run a job on a range of documents, unless the sync has ended."""
+        if self.summary.aborted is None:
+            tags = {RANGE_START_TAG: one.first, RANGE_END_TAG: one.last, FILES_TAG: one.files}
+            self.execute(job, tags=tags)
 
     def execute(
         self,
@@ -197,6 +144,24 @@ class _Runs:
             self.summary.aborted = _run_error(record.error, result)
 
 
+def _sync_documents(run: _Runs, settings: Settings, plan: SyncPlan, wanted: set[str]) -> None:
+    """Do documents, a range of partitions a run.
+
+    Of several ranges, all documents become searchable by words before the first one's vectors are
+    made: each range is then done twice.
+    """
+    ranges = stale_ranges(run.instance, settings, plan, wanted)
+    if len(ranges) <= 1 or settings.sync.wait_vectors:
+        for one in ranges:
+            run.execute_range(documents_job.name, one)
+        return
+    for one in ranges:
+        run.execute_range(words_job.name, one)
+    landed = {one.source_hash for one in run.session.record.documents if one.error is None}
+    for one in stale_ranges(run.instance, settings, plan, landed):
+        run.execute_range(vectors_job.name, one)
+
+
 def _sync_databases(run: _Runs) -> None:
     """Bring the rows of all relational sources up to date; a database that fails does so alone."""
     databases = relational_range(run.instance)
@@ -206,46 +171,35 @@ def _sync_databases(run: _Runs) -> None:
     run.execute(relational_job.name, tags=tags)
 
 
-def _end_killed_runs(instance: dg.DagsterInstance) -> None:
+def _end_killed_runs(instance: dg.DagsterInstance) -> set[str]:
     """Mark runs of `rag sync` processes that were killed as failed.
 
     Dagster cannot know that they are gone, and would count them against its limit of runs for ever.
+    Returns the partitions of which they were to tell and did not: their documents may have landed.
     """
+    lost: set[str] = set()
     running = dg.RunsFilter(
         statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
         tags={PLANNED_TAG: "rag sync", HOST_TAG: socket.gethostname()},
     )
     for run in instance.get_runs(running):
         if not psutil.pid_exists(int(run.tags.get(PROCESS_TAG, "0"))):
+            lost |= _partitions(instance, run, dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED)
+            lost -= _partitions(instance, run, dg.DagsterEventType.ASSET_MATERIALIZATION)
             instance.report_run_failed(run, "the process of `rag sync` was killed")
+    return lost
 
 
-def _take_documents(summary: SyncSummary, documents: Sequence[Outcome]) -> None:
-    for outcome in documents:
-        for report in outcome.done:
-            totals = summary.stages.setdefault(report.stage, StageTotals())
-            totals.documents += 1
-            totals.pages += int(report.metadata["pages"])
-            totals.seconds += report.seconds
-            summary.documents_done += report.stage == STAGES[-1]
-
-
-def _take_failures(summary: SyncSummary, database: Database, plan: SyncPlan) -> None:
-    """List what is failed now, tried in this sync or before: the exit status tells of both."""
-    earlier = {state.source_hash for state in plan.failed}
-    with database.connection() as connection:
-        documents = list_documents(connection)
-    for document in documents:
-        known = document.source_hash in earlier
-        if document.status == "failed" and (known or document.source_hash in plan.stale):
-            summary.failures.append(
-                {
-                    "source_hash": document.source_hash,
-                    "file": Path(document.uris[0]).name,
-                    "reason": document.failure_reason or "unknown",
-                    "earlier": "yes" if known else "no",
-                }
-            )
+def _partitions(
+    instance: dg.DagsterInstance, run: dg.DagsterRun, kind: dg.DagsterEventType
+) -> set[str]:
+    """Return the partitions of a run's events about the last stage."""
+    events = [
+        record.event_log_entry.dagster_event
+        for record in instance.get_records_for_run(run.run_id, of_type=kind).records
+    ]
+    last = dg.AssetKey(STAGES[-1])
+    return {one.partition for one in events if one and one.asset_key == last and one.partition}
 
 
 def _run_error(error: BaseException | None, result: dg.ExecuteInProcessResult) -> str:

@@ -6,9 +6,7 @@ from contextlib import AbstractContextManager
 
 import dagster as dg
 
-from rag_pipeline.store.database import Database
-
-LOCK_WAIT_SECONDS = 6 * 3600
+from rag_pipeline.store.database import SYNC_WAIT_SECONDS, Database
 
 
 def waiting_lock(
@@ -16,5 +14,5 @@ def waiting_lock(
 ) -> AbstractContextManager[None]:
     """Hold the store's sync lock; while another sync has it, wait, and say so in the run's log."""
     return database.sync_lock(
-        LOCK_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
+        SYNC_WAIT_SECONDS, lambda: context.log.info("another sync is running: waiting for it")
     )

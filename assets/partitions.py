@@ -4,6 +4,8 @@ import dagster as dg
 
 PLANNED_TAG = "rag/planned_by"
 """On runs whose caller plans, and finishes, the whole sync itself (`rag sync`)."""
+WORDS_TAG = "rag/words_only"
+"""On runs after which documents are searched by words; a later run of the sync makes vectors."""
 BATCH = 10_000
 """Keys in one statement: SQLite takes 32,766 parameters at most."""
 SOURCE_HASHES = dg.DynamicPartitionsDefinition(name="source_hash")

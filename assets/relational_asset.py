@@ -11,8 +11,9 @@ from rag_pipeline.assets.partitions import PLANNED_TAG, RELATIONAL_SOURCES
 from rag_pipeline.assets.syncs import earlier_runs
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.relational.rows.row_report import RelationalReport
-from rag_pipeline.relational.rows.row_sync import sync_relational_sources
 from rag_pipeline.resources import SessionSource
+from rag_pipeline.settings import Settings
+from rag_pipeline.store.database import Database
 from rag_pipeline.sync.finish import finish
 
 ASSET = "relational_rows"
@@ -49,6 +50,8 @@ def relational_rows(
     session: dg.ResourceParam[SessionSource],
 ) -> Iterator[dg.AssetMaterialization]:
     """Bring the run's sources up to date; each lands, or fails, alone."""
+    from rag_pipeline.relational.rows.row_sync import sync_relational_sources
+
     with session.open() as opened, waiting_lock(opened.database, context):
         by_name = {source.name: source for source in opened.settings.relational}
         if unknown := sorted(set(context.partition_keys) - set(by_name)):
@@ -71,6 +74,13 @@ def relational_rows(
             metadata={"failed": dg.MetadataValue.json(failed)},
             allow_retries=False,
         )
+
+
+def forget_databases(settings: Settings, database: Database) -> None:
+    """Delete what is stored of sources that rag.toml does not name any more."""
+    from rag_pipeline.relational.rows.row_sync import forget_relational
+
+    forget_relational(database, settings)
 
 
 def rows_metadata(report: RelationalReport) -> dict[str, Any]:

@@ -3,14 +3,10 @@
 import dagster as dg
 from pydantic import Field
 
-from rag_pipeline.assets.dagster_events import changes_markdown
 from rag_pipeline.assets.locks import waiting_lock
-from rag_pipeline.assets.partitions import (
-    PLANNED_TAG,
-    align_partitions,
-    align_relational_partitions,
-)
-from rag_pipeline.relational.rows.row_sync import forget_relational
+from rag_pipeline.assets.partitions import PLANNED_TAG
+from rag_pipeline.assets.relational_asset import forget_databases
+from rag_pipeline.assets.scan_event import DATA_VERSION, align, scan_metadata
 from rag_pipeline.resources import SessionSource
 from rag_pipeline.sync.finish import finish
 from rag_pipeline.sync.planning.estimate import check_cost
@@ -51,9 +47,8 @@ def sources(
         )
         if PLANNED_TAG in context.run.tags and (result.changes.new or result.changes.changed):
             start_forkserver()  # `rag sync` goes on in this process, and there is work
-        added, deleted = align_partitions(context.instance, result.source_hashes)
-        align_relational_partitions(context.instance, [one.name for one in settings.relational])
-        forget_relational(store, settings)
+        added, deleted = align(context.instance, settings, store)
+        forget_databases(settings, store)
         run = opened.context(context.run_id)
         finish(run, after_scan=True)
         if PLANNED_TAG not in context.run.tags:
@@ -62,16 +57,6 @@ def sources(
     for problem in result.problems:
         context.log.warning(problem)
     return dg.MaterializeResult(
-        # A document is keyed by its content, so nothing here can make one stale: constant.
-        data_version=dg.DataVersion("content-addressed"),
-        metadata={
-            "dagster/row_count": result.files,
-            **result.changes.counts(),
-            "partitions added": added,
-            "partitions deleted": deleted,
-            "changes": dg.MetadataValue.md(changes_markdown(result.changes)),
-            "problems": dg.MetadataValue.md(
-                "\n".join(f"- {problem}" for problem in result.problems) or "none"
-            ),
-        },
+        data_version=dg.DataVersion(DATA_VERSION),
+        metadata=scan_metadata(result, added, deleted),
     )

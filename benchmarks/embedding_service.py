@@ -23,7 +23,8 @@ import psutil
 from pydantic import SecretStr
 
 from benchmarks.common import served
-from rag_pipeline.embedding import EMBEDDING_VERSION, create_embedder
+from rag_pipeline.code_versions import EMBEDDING_VERSION
+from rag_pipeline.embedding import create_embedder
 from rag_pipeline.settings import EmbeddingSettings, Settings
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database

@@ -82,6 +82,9 @@ def interrupt(
     try:
         _, error = process.communicate(timeout=after)
     except subprocess.TimeoutExpired:
+        if process.poll() == 0:  # its pipe is still held by a child that is ending
+            process.communicate()
+            return None
         sent = time.monotonic()
         os.killpg(process.pid, number)
         # Its end, and not that of its pipe, which a child may hold.

@@ -24,15 +24,18 @@ from pathlib import Path
 from benchmarks.common import PROJECT_DIR, arguments, bench_data, print_report
 from benchmarks.fuzz import mutant
 from rag_pipeline.errors import ParseError
+from rag_pipeline.parsing import parse_file
 from rag_pipeline.parsing.local_parser import pdf_losses
-from rag_pipeline.parsing.pdf.pdf_parser import parse_pdf
 from rag_pipeline.settings import ParsingSettings
 
 SAMPLES = PROJECT_DIR / "samples"
 SECONDS = 60
 """For one mutant: the parser, and two engines that read it again."""
 WORKER = "worker"
-SAID = ("cannot be loaded", "without text", "end is missing", "no Unicode value", "may be garbled")
+SAID = (
+    "cannot be loaded", "without text", "end is missing", "no Unicode value", "may be garbled",
+    "not read", "another engine reads",
+)  # fmt: skip
 """Parts of warnings that say that text is missing."""
 
 
@@ -114,7 +117,7 @@ def _work() -> None:
 
 def _outcome(file: Path) -> tuple[str, str]:
     try:
-        parsed = parse_pdf(file, ParsingSettings(ocr="off"))
+        parsed = parse_file(file, ParsingSettings(ocr="off"))
     except ParseError:
         return "failed with a reason", ""
     except Exception as error:

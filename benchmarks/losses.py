@@ -6,7 +6,6 @@ Every document of the benchmark data, and the samples of the tests, is read a se
 engines other than the parser's, other formats by plain readers (`rag_pipeline.parsing.witness`).
 Without OCR: no witness reads pictures. A number counts where the second reading has one that no
 block holds, or a block of a PDF one that no engine finds. `--quick` takes short PDFs, 60 at most.
-The PDF engines need `pip install 'rag-pipeline[audit]'`.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import PROJECT_DIR, bench_data, print_report
-from rag_pipeline.assets.launch import SyncSummary, open_instance, run_sync
+from rag_pipeline.assets.instances import open_instance
+from rag_pipeline.assets.launch import run_sync
 from rag_pipeline.definitions import defs
 from rag_pipeline.parsing.pdf.native.pdf_opening import PDFIUM_LOCK
 from rag_pipeline.relational.search_opening import create_searcher
@@ -36,6 +37,7 @@ from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync_summary import SyncSummary
 
 Page = tuple[str, int]
 """A document, by its name without the extension, and a page."""

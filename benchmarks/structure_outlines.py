@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from rag_pipeline.parsing import PARSER_VERSION, parse_file
+from rag_pipeline.code_versions import PARSER_VERSION
+from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import ParsingSettings, StructureSettings
 from rag_pipeline.structure import headings_of, infer_structure
 

@@ -1,6 +1,6 @@
 """Syncs: how long nothing, one change and everything take, beside four peers; and after kills.
 
-    python -m benchmarks.sync [--quick] [--json] [--only many|ingest|share|memory|faults]
+    python -m benchmarks.sync [--quick] [--json] [--only small|many|ingest|share|memory|faults]
 
 `RAG_BENCH_PYTHON` names an environment with the peers (see `benchmarks.sync_peers`); where it is
 not set, their rows are left out. The embedder is a stub everywhere. Stores lie in a folder of the
@@ -37,6 +37,7 @@ from benchmarks.sync_project import (
     make_documents,
 )
 from benchmarks.sync_share import dagster_share, definitions_load
+from benchmarks.sync_small import library_seconds, small_steps
 from benchmarks.sync_store import fill
 
 Rows = list[list[Any]]
@@ -45,7 +46,8 @@ SYNC = """
 import sys, time
 import openai, psutil
 import rag_pipeline.dagster_storage
-from rag_pipeline.assets.launch import open_instance, run_sync
+from rag_pipeline.assets.instances import open_instance
+from rag_pipeline.assets.launch import run_sync
 from rag_pipeline.definitions import defs
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
@@ -73,6 +75,7 @@ COLUMNS = ["what", "engine", "seconds", "CPU seconds", "figure", "unit", "ratio"
 def main() -> None:
     """Measure everything and print one table."""
     parts = {
+        "small": _small,
         "many": _many,
         "ingest": _first_ingest,
         "share": _share,
@@ -88,6 +91,24 @@ def main() -> None:
             if options.only in (None, name):
                 part(base, service, options.quick, rows, figures)
     print_report("Syncs", COLUMNS, rows, figures, options.json)
+
+
+def _small(base: Path, service: str, quick: bool, rows: Rows, figures: Figures) -> None:
+    """Three hundred one-page documents: all, none, one edited, one deleted."""
+    count = 100 if quick else 300
+    aims = {"first": "<= 6 s", "nothing changed": "<= 1.2 s", "one edited": "<= 2.5 s"}
+    for step in small_steps(base / f"small_{count}", service, count):
+        what = f"{step.name}, {count}"
+        aim = aims.get(step.name, "<= 2 s")
+        rows.append(_row(what, step.measured, step.rows, "rows written", aim))
+        rows.append([what, "rag_pipeline", "", "", step.tree_mb, "MB, all processes", "", "<= 500"])
+        figures[f"small.{step.name}.seconds"] = step.measured.wall
+        figures[f"small.{step.name}.cpu_seconds"] = step.measured.cpu
+        figures[f"small.{step.name}.rows_written"] = step.rows
+        figures[f"small.{step.name}.peak_mb"] = step.tree_mb
+    seconds = library_seconds(base / f"library_{count}", service, count)
+    rows.append([f"first, {count}, RagSystem", "rag_pipeline", seconds, "", "", "", "", "<= 3 s"])
+    figures["small.library_seconds"] = seconds
 
 
 def _many(base: Path, service: str, quick: bool, rows: Rows, figures: Figures) -> None:

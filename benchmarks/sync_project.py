@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -90,11 +91,15 @@ class Project:
             text=True,
         )
 
-    def sync(self, *arguments: str) -> Measured:
-        """Run `rag sync --json` and measure it. Ends the benchmark where it fails."""
+    def sync(self, *arguments: str, on_start: Callable[[int], object] = lambda _: None) -> Measured:
+        """Run `rag sync --json` and measure it. Ends the benchmark where it fails.
+
+        `on_start` gets the process's number.
+        """
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
         process = self.start("sync", *arguments, "--json")
+        on_start(process.pid)
         watch = Watch(process.pid)
         out, err = process.communicate()
         wall = time.perf_counter() - start

@@ -15,7 +15,7 @@ import time, json
 start = time.perf_counter()
 from rag_pipeline.definitions import defs
 repository = defs.get_repository_def()
-from rag_pipeline.assets.launch import open_instance
+from rag_pipeline.assets.instances import open_instance
 from rag_pipeline.assets.partitions import SOURCE_HASHES
 from rag_pipeline.settings import Settings
 with open_instance(Settings.load()) as instance:
@@ -24,7 +24,7 @@ print(time.perf_counter() - start, time.process_time(), len(keys))
 """
 FILL = """
 import hashlib
-from rag_pipeline.assets.launch import open_instance
+from rag_pipeline.assets.instances import open_instance
 from rag_pipeline.assets.partitions import align_partitions
 from rag_pipeline.settings import Settings
 with open_instance(Settings.load()) as instance:

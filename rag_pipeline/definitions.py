@@ -2,19 +2,19 @@
 
 import dagster as dg
 
-from rag_pipeline.assets import (
-    documents,
+from rag_pipeline.assets.automation import (
     documents_job,
-    evaluation_job,
     nightly_schedule,
-    relational_job,
-    relational_rows,
     request_stale_documents,
-    retrieval_evaluation,
-    sources,
     sources_job,
-    with_freshness,
+    vectors_job,
+    words_job,
 )
+from rag_pipeline.assets.document_assets import documents
+from rag_pipeline.assets.evaluation_asset import evaluation_job, retrieval_evaluation
+from rag_pipeline.assets.freshness import with_freshness
+from rag_pipeline.assets.relational_asset import relational_job, relational_rows
+from rag_pipeline.assets.source_scan import sources
 from rag_pipeline.resources import default_resources
 from rag_pipeline.settings import Settings
 
@@ -24,7 +24,7 @@ nightly_sync = nightly_schedule(settings)
 
 defs = dg.Definitions(
     assets=[with_freshness(sources, settings), documents, relational_rows, retrieval_evaluation],
-    jobs=[sources_job, documents_job, relational_job, evaluation_job],
+    jobs=[sources_job, documents_job, words_job, vectors_job, relational_job, evaluation_job],
     schedules=[nightly_sync],
     sensors=[request_stale_documents],
     resources=default_resources(),

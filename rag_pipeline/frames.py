@@ -12,7 +12,22 @@ import pandas as pd
 import pandera.pandas as pa
 from pandera.typing import Series
 
-from rag_pipeline.errors import DocumentError
+from rag_pipeline.frame_checks import check
+
+__all__ = [
+    "BLOCK_KINDS",
+    "CHUNK_KINDS",
+    "FURNITURE_ROLES",
+    "ROLES",
+    "ROLE_COLORS",
+    "SECTION",
+    "Blocks",
+    "Chunks",
+    "StructuredBlocks",
+    "blocks_frame",
+    "check",
+    "empty",
+]
 
 BLOCK_KINDS = ("text", "table", "figure", "code")
 ROLES = (
@@ -140,51 +155,6 @@ class Chunks(pa.DataFrameModel):
 
         strict = "filter"
         coerce = True
-
-
-def check(frame: pd.DataFrame, schema: type[pa.DataFrameModel]) -> pd.DataFrame:
-    """Return a copy of `frame` with the schema's dtypes, every column validated.
-
-    Raises `DocumentError` naming the column, the rule and an offending value. pandera declares the
-    rules and tests single columns; its own `validate` copies and inspects so much that it would
-    double the CPU time of a one-page document.
-    """
-    rules = schema.to_schema()
-    known = rules.columns if rules.strict == "filter" else frame.columns
-    checked = frame[[name for name in frame if name in known]].copy()
-    problems = [_problem(checked, name, column) for name, column in rules.columns.items()]
-    if any(problems):
-        found = "; ".join(filter(None, problems))
-        raise DocumentError(f"{schema.__name__} frame is malformed ({found})")
-    return checked
-
-
-def _problem(frame: pd.DataFrame, name: str, column: pa.Column) -> str | None:
-    """Convert one column in place; return the rule it breaks, with a value that breaks it."""
-    if name not in frame:
-        return f"{name} column_in_dataframe: {name}"
-    try:
-        values = frame[name] = _converted(frame[name], str(column.dtype))
-    except (TypeError, ValueError) as error:
-        return f"{name} coerce_dtype('{column.dtype}'): {str(error)[:80]}"
-    if not column.nullable and values.hasnans:
-        return f"{name} not_nullable: {values[values.isna()].iloc[0]}"
-    if column.unique and not values.is_unique:
-        return f"{name} field_uniqueness: {values[values.duplicated()].iloc[0]}"
-    for rule in column.checks:
-        result = rule(values)
-        if not result.check_passed:
-            return f"{name} {rule.error}: {str(result.failure_cases.iloc[0])[:80]}"
-    return None
-
-
-def _converted(values: pd.Series, dtype: Any) -> pd.Series:
-    if dtype != "str":
-        converted: pd.Series = values.astype(dtype)
-        return converted
-    if set(map(type, values)) <= {str}:
-        return values.astype(object)
-    return values.astype(object).map(str, na_action="ignore")  # `astype(str)` would spell out None
 
 
 def empty(schema: type[pa.DataFrameModel]) -> pd.DataFrame:

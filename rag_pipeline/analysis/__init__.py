@@ -1,7 +1,6 @@
 """Text to lexemes with positions, for documents and queries alike."""
 
 from rag_pipeline.analysis.analyzer import (
-    ANALYSIS_VERSION,
     Lexemes,
     analyze,
     query_weights,
@@ -15,7 +14,6 @@ from rag_pipeline.analysis.search_vector import (
 )
 
 __all__ = [
-    "ANALYSIS_VERSION",
     "Lexemes",
     "SearchVector",
     "analyze",

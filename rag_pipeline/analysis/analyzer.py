@@ -25,10 +25,6 @@ from rag_pipeline.analysis.function_words import function_words
 from rag_pipeline.analysis.stemming import has_stemmer, stemmer
 from rag_pipeline.analysis.text_tokens import normalize, tokenize
 
-ANALYSIS_VERSION = "2"
-"""Part of the fingerprint of stored search vectors: raised whenever the same text would give
-other lexemes. File names have none: a migration must set `source.name_lexemes` to NULL."""
-
 Lexemes = list[tuple[str, int]]
 """Lexemes and their positions, from 1; lexemes that stand for the same word share a position."""
 

@@ -70,7 +70,7 @@ def extract_answer(question: str, response: SearchResponse, embedder: Embedder) 
     procedure = _procedure(question, response.results)
     if procedure:
         return _answer(question, [(procedure[0], _whole(procedure), results[0].score)])
-    candidates = [one for result in results for one in _candidates(result)]
+    candidates = _with_news(question, [one for result in results for one in _candidates(result)])
     if not candidates:
         return not_found(question, "extractive")
     scores = _scores(question, candidates, embedder, results[0].score)
@@ -180,6 +180,13 @@ def _candidates(result: SearchResult) -> list[_Candidate]:
         )
         for unit, words in units.items()
     ]
+
+
+def _with_news(question: str, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Leave out what says no word but the question's: a title that it names answers nothing."""
+    languages = sorted({one.result.language for one in candidates})
+    asked = {lexeme for language in languages for lexeme, _ in analyze(question, language)}
+    return [one for one in candidates if not one.lexemes <= asked]
 
 
 def _scores(

@@ -27,9 +27,6 @@ from rag_pipeline.chunking.task import CountTokens, Embed, Task, TokenCounter
 from rag_pipeline.settings import ChunkingSettings
 from rag_pipeline.text import one_line
 
-CHUNKING_VERSION = "3"
-"""Raised with every change that may change chunks; stored documents are then stale."""
-
 Strategy = Callable[[Task], list[ChunkDraft]]
 """Drafts in reading order, counted, followed by the parents that their `parent_index` names."""
 STRATEGIES: dict[str, Strategy] = {
@@ -74,7 +71,6 @@ def chunk(
 
 
 __all__ = [
-    "CHUNKING_VERSION",
     "STRATEGIES",
     "CountTokens",
     "add_contexts",

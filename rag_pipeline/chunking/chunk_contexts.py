@@ -16,12 +16,11 @@ import pandas as pd
 
 from rag_pipeline.chunking.assemble import content_hash, embedded_text
 from rag_pipeline.chunking.task import CountTokens
+from rag_pipeline.code_versions import PROMPT_VERSION
 from rag_pipeline.frames import SECTION, Chunks, check
 from rag_pipeline.sentence_borders import sentences
 from rag_pipeline.text import clean_text, one_line
 
-PROMPT_VERSION = "1"
-"""Part of the cache key; raised with every change of the wording."""
 MAX_SENTENCES = 2
 MAX_CHARACTERS = 400
 """Longer contexts are cut between words."""

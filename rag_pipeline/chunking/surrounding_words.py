@@ -13,9 +13,8 @@ import pandas as pd
 from rag_pipeline.chunking.assemble import embedded_text
 from rag_pipeline.frames import SECTION
 from rag_pipeline.settings import ChunkingSettings
+from rag_pipeline.settings.document_stages import OWN_CONTEXT
 
-OWN_CONTEXT = frozenset({"contextual", "code"})
-"""Strategies whose chunks are self-contained."""
 _PROBE = 24
 """Characters by which text shared by two chunks is recognised."""
 

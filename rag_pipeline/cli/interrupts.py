@@ -79,13 +79,18 @@ def answered() -> Iterator[None]:
 def _leave(status: int) -> None:
     """End the process without taking the interpreter down, which can take a second.
 
-    During that second a signal would have its default effect.
+    During that second a signal would have its default effect. One that is told of until the end
+    still decides the status.
     """
+    _state.is_unwinding = True
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none at all
             stream.flush()
-    os._exit(status)
+    with _telling:
+        if _state.received is not None:
+            _exit(_state.received)
+        os._exit(status)
 
 
 def _watch(reader: int) -> None:

@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_pipeline.cli import interrupts
 from rag_pipeline.cli.application import (
-    EXIT_DOCUMENTS_FAILED,
     AsOption,
     JsonOption,
     app,
     open_database,
     open_readers,
 )
-from rag_pipeline.console.terminal import err, out, print_json, safe, safe_line
-from rag_pipeline.errors import RagError
+from rag_pipeline.cli.sync_run import run_sync
+from rag_pipeline.console.terminal import out, print_json, safe, safe_line
 from rag_pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from rag_pipeline.store.database import Database
     from rag_pipeline.store.source_tables import SourceRoot
-    from rag_pipeline.sync.planning.plan import SyncPlan
 
 
 @app.command()
@@ -54,6 +51,10 @@ def sync(
             help="Make each document searchable with its vectors, not by words first.",
         ),
     ] = False,
+    through_dagster: Annotated[
+        bool,
+        typer.Option("--dagster", help="Go through Dagster also where there is nothing to do."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Bring the knowledge base up to date with the folders; only changes are processed.
@@ -74,7 +75,15 @@ def sync(
             _preview(settings, database, roots, explain, as_json, verify)
         else:
             chosen = waiting_for_vectors(settings) if wait_vectors else settings
-            run(chosen, database, roots, as_json, explain=explain, verify=verify)
+            run_sync(
+                chosen,
+                database,
+                roots,
+                as_json,
+                explain=explain,
+                verify=verify,
+                through_dagster=through_dagster,
+            )
 
 
 def _preview(
@@ -106,59 +115,6 @@ def _preview(
     print_dry_run(preview.changes, estimate, preview.problems)
 
 
-def run(
-    settings: Settings,
-    database: Database,
-    roots: list[SourceRoot],
-    as_json: bool,
-    *,
-    explain: bool = False,
-    verify: bool = False,
-) -> None:
-    """Sync these roots, or all known ones; show progress and a summary; set the exit status."""
-    from rag_pipeline.assets.launch import open_instance, run_sync
-    from rag_pipeline.console.cost_output import print_reason
-    from rag_pipeline.console.progress_bars import sync_progress
-    from rag_pipeline.console.sync_output import print_sync_summary
-    from rag_pipeline.definitions import defs
-    from rag_pipeline.errors import SourceError, SyncLockedError
-    from rag_pipeline.store.source_tables import has_sources, list_roots, register_roots
-
-    interrupts.advise("finished documents stay, `rag sync` does the rest")
-    with database.connection() as connection:
-        register_roots(connection, roots)
-        known = bool(list_roots(connection)) or has_sources(connection)
-    if not known and not settings.sources and not settings.relational:
-        raise SourceError(
-            "there is no folder to sync",
-            hint="run `rag sync FOLDER`, or add [[sources]] to rag.toml",
-        )
-    try:
-        with database.sync_lock():
-            pass
-    except SyncLockedError:
-        err.print("another sync is running; waiting for it to end (Ctrl-C stops waiting)")
-
-    def planned(plan: SyncPlan) -> None:
-        expect(plan)
-        if explain and not as_json:
-            for source_hash, why in plan.why.items():
-                name = Path(plan.states[source_hash].uris[0]).name
-                print_reason(name, plan.stale[source_hash], why)
-
-    with open_instance(settings) as instance, sync_progress(not as_json) as expect:
-        names = [root.root for root in roots]
-        summary = run_sync(defs, instance, settings, database, names, planned, verify=verify)
-    if as_json:
-        print_json(summary)
-    else:
-        print_sync_summary(summary)
-    if summary.aborted:
-        raise RagError(summary.aborted, hint="finished documents stay; `rag sync` does the rest")
-    if summary.failures or summary.unread or any(report.why for report in summary.relational):
-        raise typer.Exit(EXIT_DOCUMENTS_FAILED)
-
-
 @app.command()
 def plan(as_json: JsonOption = False) -> None:
     """Show what is stale in the store, as ranges of Dagster partitions; folders are not scanned.
@@ -166,7 +122,7 @@ def plan(as_json: JsonOption = False) -> None:
     Example: rag plan --json
     """
     from rag_pipeline.assets.automation import stale_ranges
-    from rag_pipeline.assets.launch import open_instance
+    from rag_pipeline.assets.instances import open_instance
     from rag_pipeline.sync.planning.refresh import current_plan
 
     with open_database() as (settings, database), open_instance(settings) as instance:
@@ -253,7 +209,7 @@ def retry(
                     f"no failed document is called {', '.join(names)}", hint="see `rag status`"
                 )
             forget_failures(connection, wanted)
-        run(settings, database, [], as_json)
+        run_sync(settings, database, [], as_json)
 
 
 @app.command(hidden=True)
@@ -263,4 +219,4 @@ def demo() -> None:
     from rag_pipeline.sync.sync_context import waiting_for_vectors
 
     with open_database() as (settings, database):
-        run_demo(waiting_for_vectors(settings), database, run)
+        run_demo(waiting_for_vectors(settings), database, run_sync)

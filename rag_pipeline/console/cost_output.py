@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
@@ -31,6 +31,20 @@ def print_reason(name: str, stage: str, why: str, sent_why: str = "") -> None:
     """Print why a document is processed, from which stage on, and why it is sent to Document AI."""
     sent = f" · [yellow]Document AI: {safe(sent_why)}[/]" if sent_why else ""
     out.print(f"{safe_line(name)} [dim]from {STAGE_TITLES[stage]} on: {safe(why)}[/]{sent}")
+
+
+def print_edited(edited: Sequence[Mapping[str, str | int]]) -> None:
+    """Print how many texts of each edited document are embedded again, and why."""
+    for one in edited:
+        made, moved = int(one["made"]), int(one["moved"])
+        why = [f"{made - moved} with other text"] if made > moved else []
+        why += [f"{moved} under another heading, which is embedded with them"] if moved else []
+        reason = f": {', '.join(why)}" if why else ""
+        total = made + int(one["kept"])
+        out.print(
+            f"{safe_line(str(one['file']))} [dim]{made} of {counted(total, 'chunk')} embedded "
+            f"again{reason}[/]"
+        )
 
 
 def print_dry_run(changes: SourceChanges, estimate: SyncEstimate, problems: Sequence[str]) -> None:

@@ -105,7 +105,6 @@ def _readers() -> tuple[bool, str]:
     """Name the optional readers that are installed."""
     readers = {
         "Tesseract for scans": shutil.which("tesseract") is not None,
-        "pdf-oxide for odd fonts": find_spec("pdf_oxide") is not None,
         "Office files": find_spec("unstructured") is not None,
         "Document AI": _has_module("google.cloud.documentai"),
     }

@@ -12,12 +12,12 @@ from rag_pipeline.console.progress_bars import STAGE_TITLES
 from rag_pipeline.console.terminal import counted, out, safe, safe_line
 
 if TYPE_CHECKING:
-    from rag_pipeline.assets.launch import SyncSummary
     from rag_pipeline.relational.rows.row_report import RelationalReport
     from rag_pipeline.store.documents import DocumentRow
     from rag_pipeline.store.source_tables import SourceRoot
     from rag_pipeline.store.statistics import Counts
     from rag_pipeline.sync.planning.plan import SyncPlan
+    from rag_pipeline.sync_summary import SyncSummary
 
 
 def print_sync_summary(summary: SyncSummary) -> None:

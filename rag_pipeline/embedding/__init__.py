@@ -5,7 +5,6 @@ and the model's libraries are loaded by the first call that needs them.
 """
 
 from rag_pipeline.embedding.embedder import (
-    EMBEDDING_VERSION,
     ContextualEmbedder,
     Embedder,
     OnBatch,
@@ -14,7 +13,6 @@ from rag_pipeline.embedding.embedder import (
 from rag_pipeline.embedding.embedder_factory import create_embedder
 
 __all__ = [
-    "EMBEDDING_VERSION",
     "ContextualEmbedder",
     "Embedder",
     "OnBatch",

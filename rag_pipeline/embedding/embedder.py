@@ -10,11 +10,6 @@ from rag_pipeline.usage import Usage
 if TYPE_CHECKING:
     from rag_pipeline.embedding.vectors import Vectors
 
-EMBEDDING_VERSION = "1"
-"""Part of the fingerprint of stored vectors; raise it whenever the same text and settings would
-give different vectors, whoever computes them."""
-
-
 OnBatch: TypeAlias = "Callable[[Sequence[int], Vectors], None]"
 """Takes the indices of texts and their vectors as they land, in any order, in the caller's thread.
 What it stores is kept even if the rest fails."""

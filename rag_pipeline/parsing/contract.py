@@ -10,9 +10,6 @@ import pandas as pd
 
 from rag_pipeline.usage import Usage
 
-PARSER_VERSION = "8"
-"""Part of the fingerprint of parsed documents: a new value parses all of them again."""
-
 
 @dataclass(frozen=True)
 class ParsedDocument:

@@ -110,6 +110,8 @@ _MAIL_HEADERS = frozenset(
 _HTML_START = re.compile(
     rb"^(?:<\?xml[^>]*\?>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
+_PDF_OBJECT = re.compile(rb"\b\d+ \d+ obj\s*<<")
+"""An object of a PDF, whose header may be damaged: its syntax is no text."""
 _ANY_TAG = re.compile(rb"</[a-z][a-z0-9-]*\s*>|<(?:br|hr|img|p|li|tr|td|h[1-6])\b[^>]*>", re.I)
 TAG_WINDOW = 1_000_000
 _KINDS_OF_TEXT = ("markdown", "csv", "code", "json", "xml", "notebook")
@@ -177,7 +179,7 @@ def _has_tags(path: Path) -> bool:
 
 
 def _by_content(path: Path, head: bytes) -> FileType:
-    if is_pdf(head):
+    if is_pdf(head) or (path.suffix.lower() == ".pdf" and _PDF_OBJECT.search(head)):
         return _known("pdf")
     if head.startswith(b"PK"):
         return _container_type(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,16 @@ class LegHit:
     chunk_id: int
     raw_score: float
     clauses: tuple[Clause, ...] = ()
+
+    def plus(self, name: str, raw_score: float, weight: float, given: float) -> LegHit:
+        """Return the hit with one more clause, which gives `given` in the leg's unit."""
+        if not given > 0:
+            return self
+        total = self.raw_score + given
+        kept = self.raw_score / total
+        clauses = [replace(clause, share=clause.share * kept) for clause in self.clauses]
+        added = Clause(name, raw_score, weight, 1 - kept)
+        return LegHit(self.chunk_id, total, (*clauses, added))
 
 
 @dataclass(frozen=True)

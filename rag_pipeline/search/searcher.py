@@ -72,6 +72,12 @@ class Searcher:
         other._database = database.for_readers()
         return other
 
+    def with_settings(self, settings: Settings) -> Searcher:
+        """Return a searcher with the same models and the search's part of other settings."""
+        other = copy(self)
+        other._settings = settings.search
+        return other
+
     @property
     def embedder(self) -> Embedder:
         """The embedder of the current space."""

@@ -215,6 +215,10 @@ class StructureSettings(Section):
     )
 
 
+OWN_CONTEXT = frozenset({"contextual", "code"})
+"""Strategies whose chunks are self-contained."""
+
+
 class ChunkingSettings(Section):
     """How blocks become chunks."""
 

@@ -71,7 +71,7 @@ class SyncSettings(Section):
         "changes that keep size and time; 1 = all each time, 0 = none",
     )
     preview_pages: int = Field(
-        default=2, ge=0, le=5, description="First pages shown in Dagster's UI; 0 = none"
+        default=0, ge=0, le=5, description="First pages drawn for Dagster's UI; 0 = none"
     )
     schedule: str = Field(default="0 2 * * *", description="Cron expression of the nightly sync")
     timezone: str = Field(default="UTC", description="Time zone of the schedule")

@@ -30,6 +30,9 @@ class ClauseWeights(Section):
         default=2.0, ge=0, description="The query as a phrase, as far as its words are rare"
     )
     words: float = Field(default=4.0, gt=0, description="The query's words, by BM25")
+    closeness: float = Field(
+        default=1.0, ge=0, description="The query's words close together, as in a sentence"
+    )
     fuzzy: float = Field(
         default=1.5, ge=0, description="Words that were mistyped, as corrected; 0 = no correction"
     )

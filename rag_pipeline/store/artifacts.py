@@ -1,6 +1,7 @@
 """Stage frames as Parquet under a folder or any fsspec URL: one file per stage and document.
 
-Raw replies of services lie there too, under keys of their own: a page is paid for once.
+Raw replies of services lie there too, under keys of their own: a page is paid for once. The
+libraries for frames load with the first frame: a sync without work reads none.
 
 The fingerprint of the code and settings that made a frame stands in the file's metadata, so that a
 frame of an older rule is never taken for a current one.
@@ -9,18 +10,20 @@ frame of an older rule is never taken for a current one.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fsspec
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from rag_pipeline.errors import StoreError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 FINGERPRINT_KEY = b"rag_fingerprint"
 DOCUMENT_KEY = b"rag_document"
@@ -28,6 +31,7 @@ FORMAT_KEY = b"rag_format"
 JSON_COLUMNS_KEY = b"rag_json_columns"
 FORMAT = b"1"
 """Version of the files' own layout; a file of another one counts as absent and is made again."""
+SMALL_ROWS = 500
 
 
 class ArtifactStore:
@@ -49,33 +53,39 @@ class ArtifactStore:
 
         `document` holds what belongs to the document as a whole (title, pages, language, warnings).
         """
-        encoded = frame.copy(deep=False)
-        nested = _nested_columns(frame)
-        for name in nested:
-            encoded[name] = [
-                None if value is None else json.dumps(value, ensure_ascii=False)
-                for value in frame[name]
-            ]
-        table = pa.Table.from_pandas(encoded, preserve_index=False)
+        import pyarrow.parquet as pq
+
+        table, nested = _arrow_table(frame)
         table = table.replace_schema_metadata(
             {
-                **(table.schema.metadata or {}),
+                **table.schema.metadata,
                 FINGERPRINT_KEY: fingerprint.encode(),
                 FORMAT_KEY: FORMAT,
                 JSON_COLUMNS_KEY: json.dumps(nested).encode(),
                 DOCUMENT_KEY: json.dumps(document, ensure_ascii=False).encode(),
             }
         )
-        path = self._path(stage, source_hash)
-        with self._moved_into_place(path) as partial:
-            with self._filesystem.open(partial, "wb") as file:
-                pq.write_table(table, file, compression="zstd")
-            return int(self._filesystem.size(partial) or 0)
+        # On few rows, setting up compression and dictionaries takes longer than all else.
+        is_small = len(frame) <= SMALL_ROWS
+        buffer = io.BytesIO()
+        pq.write_table(
+            table,
+            buffer,
+            compression="snappy" if is_small else "zstd",
+            use_dictionary=not is_small,
+            write_statistics=not is_small,
+        )
+        with self._moved_into_place(self._path(stage, source_hash)) as partial:
+            self._filesystem.pipe_file(partial, buffer.getvalue())
+        return buffer.tell()
 
     def read(
         self, stage: str, source_hash: str, fingerprint: str
     ) -> tuple[pd.DataFrame, dict[str, Any]] | None:
         """Return the frame and its document attributes; None if absent, damaged or outdated."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         path = self._path(stage, source_hash)
         try:
             with self._filesystem.open(path, "rb") as file:
@@ -92,6 +102,9 @@ class ArtifactStore:
 
     def has(self, stage: str, source_hash: str, fingerprint: str) -> bool:
         """Tell whether a frame of that making is there, reading the file's footer only."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         try:
             with self._filesystem.open(self._path(stage, source_hash), "rb") as file:
                 metadata = pq.read_schema(file).metadata or {}
@@ -154,18 +167,45 @@ def _is_current(metadata: dict[bytes, bytes], fingerprint: str) -> bool:
     )
 
 
-def _nested_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that hold lists or dictionaries (cells, regions, attributes).
+def _arrow_table(frame: pd.DataFrame) -> tuple[pa.Table, list[str]]:
+    """Return a frame for Arrow, and the columns that hold lists or dictionaries (cells, regions).
 
     They are JSON in the file: their shapes differ from row to row, which Parquet's own nested types
-    do not allow.
+    do not allow. Column by column, since `Table.from_pandas` takes longer than a page's parsing;
+    its note for pandas is written for the columns alone of which Arrow's types do not tell enough.
     """
-    return [
-        str(name)
-        for name, dtype in frame.dtypes.items()
-        if pd.api.types.is_object_dtype(dtype)
-        and any(isinstance(value, (list, tuple, dict)) for value in frame[name])
-    ]
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    nested: list[str] = []
+    noted: list[dict[str, Any]] = []
+    for name in map(str, frame.columns):
+        series = frame[name]
+        if series.dtype == object:
+            values = series.tolist()
+            if any(isinstance(value, (list, tuple, dict)) for value in values):
+                nested.append(name)
+                values = [
+                    None if value is None else json.dumps(value, ensure_ascii=False)
+                    for value in values
+                ]
+            columns[name] = pa.array(values, from_pandas=True)
+        else:
+            columns[name] = pa.array(series, from_pandas=True)
+            if str(series.dtype)[0].isupper():  # pandas' own, such as Int64
+                pandas_type = str(series.dtype).lower()
+                numpy_type = str(series.dtype)
+                noted.append(
+                    {
+                        "name": name,
+                        "field_name": name,
+                        "pandas_type": pandas_type,
+                        "numpy_type": numpy_type,
+                        "metadata": None,
+                    }
+                )
+    note = {"columns": noted, "index_columns": [], "column_indexes": []}
+    return pa.table(columns).replace_schema_metadata({b"pandas": json.dumps(note)}), nested
 
 
 def contexts_key(source_hash: str) -> str:

@@ -33,6 +33,8 @@ from rag_pipeline.store.migrations import apply_migrations, create_database
 from rag_pipeline.store.named_queries import queries
 
 POOL_SIZE = 5
+SYNC_WAIT_SECONDS = 6 * 3600.0
+"""How long a sync waits for another one to end."""
 POOL_TIMEOUT = 30.0
 """Seconds to wait for a free connection before an error."""
 REACH_SECONDS = 1.0

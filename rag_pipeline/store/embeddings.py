@@ -80,6 +80,7 @@ class VectorCoverage:
 class ChunkToEmbed:
     """A stored chunk, as far as its vector depends on it."""
 
+    source_hash: str
     chunk_id: int
     breadcrumb_trail: str
     context: str | None
@@ -178,16 +179,20 @@ def unembedded_tokens(
 
 
 def chunks_to_embed(
-    connection: Connection[TupleRow], space_id: int, source_hash: str
-) -> list[ChunkToEmbed]:
-    """Return all chunks of a document in order, with whether they have a vector in a space."""
-    return records(
+    connection: Connection[TupleRow], space_id: int, source_hashes: Sequence[str]
+) -> dict[str, list[ChunkToEmbed]]:
+    """Return all chunks of documents in order, with whether they have a vector in a space."""
+    found = records(
         connection,
         ChunkToEmbed,
         queries.chunks_to_embed,
         space_id=space_id,
-        source_hash=source_hash,
+        source_hashes=list(source_hashes),
     )
+    chunks: dict[str, list[ChunkToEmbed]] = {source_hash: [] for source_hash in source_hashes}
+    for chunk in found:
+        chunks[chunk.source_hash].append(chunk)
+    return chunks
 
 
 def add_vectors(

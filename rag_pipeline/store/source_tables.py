@@ -94,6 +94,16 @@ def list_sources(connection: Connection[TupleRow]) -> list[SourceFile]:
     ]
 
 
+def source_hashes(connection: Connection[TupleRow]) -> set[str]:
+    """Return the documents that stored files have."""
+    return {source_hash for (source_hash,) in queries.source_hashes(connection)}
+
+
+def note_scan(connection: Connection[TupleRow], *, is_untold: bool) -> None:
+    """Note whether there are changes of files that Dagster does not know of yet."""
+    queries.note_scan(connection, is_untold=is_untold)
+
+
 def has_sources(connection: Connection[TupleRow]) -> bool:
     """Return whether anything is stored: files, or rows of databases."""
     return bool(queries.has_sources(connection))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from operator import attrgetter
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rag_pipeline.frames import StructuredBlocks, check, empty
@@ -27,9 +29,6 @@ from rag_pipeline.structure.items import Document, read_items
 from rag_pipeline.structure.lists import group_lists, mark_admonitions, mark_bare_steps, mark_lists
 from rag_pipeline.structure.signals import is_caption
 from rag_pipeline.structure.table_groups import group_tables
-
-STRUCTURE_VERSION = "5"
-"""Part of the fingerprint of structured documents: a new value infers all of them again."""
 
 
 def infer_structure(blocks: pd.DataFrame, settings: StructureSettings) -> pd.DataFrame:
@@ -116,14 +115,16 @@ def _frame(blocks: pd.DataFrame, document: Document) -> pd.DataFrame:
     document.items = [item for item in document.items if item.role != "absorbed"]
     items = document.items
     sections, trails = trails_of(document)
-    frame = blocks.iloc[[item.index for item in items]].reset_index(drop=True)
+    places = np.array([item.index for item in items], dtype=np.intp)
+    # One frame of whole columns: setting them one by one takes longer than inferring them.
+    columns: dict[str, Any] = {str(name): blocks[name].array[places] for name in blocks.columns}
     for name in ("x0", "y0", "x1", "y1", "text"):
-        frame[name] = list(map(attrgetter(name), items))
-    frame["role"] = [item.role for item in items]
-    frame["heading_level"] = pd.array([item.level for item in items], dtype="Int64")
-    frame["list_level"] = pd.array([item.list_level for item in items], dtype="Int64")
-    frame["group_id"] = pd.array([item.group for item in items], dtype="Int64")
-    frame["section_id"] = sections
-    frame["breadcrumb_trail"] = trails
-    frame["rule"] = [item.rule for item in items]
-    return frame
+        columns[name] = list(map(attrgetter(name), items))
+    columns["role"] = [item.role for item in items]
+    columns["heading_level"] = pd.array([item.level for item in items], dtype="Int64")
+    columns["list_level"] = pd.array([item.list_level for item in items], dtype="Int64")
+    columns["group_id"] = pd.array([item.group for item in items], dtype="Int64")
+    columns["section_id"] = sections
+    columns["breadcrumb_trail"] = trails
+    columns["rule"] = [item.rule for item in items]
+    return pd.DataFrame(columns)

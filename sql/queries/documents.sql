@@ -38,28 +38,150 @@ LEFT JOIN (
 ) AS h ON h.source_hash = d.source_hash
 WHERE :source_hashes::text[] IS NULL OR d.source_hash = ANY(:source_hashes);
 
--- name: lock_document(source_hash)$
--- Serialises landings of one document; no row means that its file is gone.
-SELECT reader_set_id
+-- name: lock_documents(source_hashes)
+-- Serialises landings of a document; no row means that its file is gone. In the order of the keys, so
+-- that two landings of several documents wait for each other and never deadlock.
+SELECT
+    d.source_hash,
+    d.reader_set_id,
+    EXISTS (
+        SELECT 1 FROM replaced_documents(d.source_hash) AS r
+        INNER JOIN chunk AS c ON c.source_hash = r.source_hash
+    ) AS is_stored
 FROM document AS d
-WHERE source_hash = :source_hash
+WHERE d.source_hash = ANY(:source_hashes::text[])
     AND EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash)
+ORDER BY d.source_hash
 FOR UPDATE OF d;
 
--- name: delete_superseded(source_hash)!
+-- name: delete_superseded(source_hashes)!
 -- In the transaction in which the successor lands: readers see the old or the new.
 DELETE FROM document AS d
-WHERE d.superseded_by = :source_hash
-    AND NOT EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash);
+USING unnest(:source_hashes::text[]) AS n (source_hash)
+CROSS JOIN LATERAL replaced_documents(n.source_hash) AS r
+WHERE d.source_hash = r.source_hash AND d.source_hash <> n.source_hash;
 
--- name: delete_chunks(source_hash)!
-DELETE FROM chunk WHERE source_hash = :source_hash;
+-- name: create_chunk_load()#
+-- New chunks of documents that are stored already, each of which is a stored one or a new one.
+CREATE TEMPORARY TABLE IF NOT EXISTS chunk_load (
+    source_hash text, chunk_index integer, parent_index integer, kind text, breadcrumb_trail text,
+    content text, token_count integer, page_start integer, page_end integer, regions jsonb,
+    content_hash text, metadata jsonb, context text, language text, search_vector tsvector,
+    lexeme_count integer, chunk_id bigint, is_kept boolean NOT NULL DEFAULT false
+) ON COMMIT DELETE ROWS;
 
--- name: delete_sections(source_hash)!
-DELETE FROM section WHERE source_hash = :source_hash;
+-- name: copy_chunk_load()#
+COPY chunk_load (
+    chunk_id, source_hash, chunk_index, parent_index, kind, breadcrumb_trail, content, token_count,
+    page_start, page_end, regions, content_hash, metadata, context, language, search_vector,
+    lexeme_count
+) FROM STDIN;
 
--- name: delete_chunks_of(source_hashes)!
-DELETE FROM chunk WHERE source_hash = ANY(:source_hashes::text[]);
+-- name: match_chunks()!
+-- A stored chunk with the same text and words stays, with its id, in a bucket of the same readers.
+WITH stored AS (
+    SELECT
+        n.source_hash AS wanted, c.chunk_id, c.content_hash, c.content, c.language,
+        c.search_vector, c.lexeme_count,
+        row_number() OVER (
+            PARTITION BY
+                n.source_hash, c.content_hash, c.content, c.language, c.search_vector,
+                c.lexeme_count
+            ORDER BY c.source_hash <> n.source_hash, c.chunk_index
+        ) AS nth
+    FROM document AS n
+    CROSS JOIN LATERAL replaced_documents(n.source_hash) AS r
+    INNER JOIN chunk AS c ON c.source_hash = r.source_hash
+    INNER JOIN posting_bucket AS b
+        ON b.bucket = (c.chunk_id >> 13)::integer AND b.reader_set_id = n.reader_set_id
+    WHERE n.source_hash IN (SELECT l.source_hash FROM chunk_load AS l)
+),
+wanted AS (
+    SELECT
+        l.ctid AS place, l.*,
+        row_number() OVER (
+            PARTITION BY
+                l.source_hash, l.content_hash, l.content, l.language, l.search_vector,
+                l.lexeme_count
+            ORDER BY l.chunk_index
+        ) AS nth
+    FROM chunk_load AS l
+)
+UPDATE chunk_load AS l SET chunk_id = s.chunk_id, is_kept = true
+FROM wanted AS w
+INNER JOIN stored AS s
+    ON s.wanted = w.source_hash AND s.nth = w.nth AND s.content_hash = w.content_hash
+        AND s.content = w.content AND s.language = w.language
+        AND s.search_vector = w.search_vector AND s.lexeme_count = w.lexeme_count
+WHERE l.ctid = w.place;
+
+-- name: compared_chunks()
+SELECT
+    l.source_hash,
+    count(*) FILTER (WHERE l.is_kept) AS kept,
+    count(*) FILTER (WHERE NOT l.is_kept) AS made,
+    count(*) FILTER (
+        WHERE NOT l.is_kept AND EXISTS (
+            SELECT 1 FROM replaced_documents(l.source_hash) AS r
+            INNER JOIN chunk AS c ON c.source_hash = r.source_hash
+            WHERE c.content = l.content AND c.breadcrumb_trail <> l.breadcrumb_trail
+        )
+    ) AS moved
+FROM chunk_load AS l
+GROUP BY l.source_hash;
+
+-- name: give_chunk_ids(source_hash, chunk_ids)!
+UPDATE chunk_load AS l SET chunk_id = (:chunk_ids::bigint[])[w.nth]
+FROM (
+    SELECT ctid AS place, row_number() OVER (ORDER BY chunk_index) AS nth
+    FROM chunk_load WHERE source_hash = :source_hash AND NOT is_kept
+) AS w
+WHERE l.ctid = w.place;
+
+-- name: loaded_chunk_ids(source_hash)
+SELECT chunk_id FROM chunk_load WHERE source_hash = :source_hash ORDER BY chunk_index;
+
+-- name: delete_replaced_chunks(source_hashes)!
+DELETE FROM chunk AS c
+USING unnest(:source_hashes::text[]) AS n (source_hash)
+CROSS JOIN LATERAL replaced_documents(n.source_hash) AS r
+WHERE c.source_hash = r.source_hash
+    AND NOT EXISTS (SELECT 1 FROM chunk_load AS l WHERE l.chunk_id = c.chunk_id);
+
+-- name: free_chunk_indexes()!
+-- Of chunks that move within their document: two have the same index in no moment.
+UPDATE chunk AS c SET chunk_index = -1 - c.chunk_index
+FROM chunk_load AS l
+WHERE l.is_kept AND c.chunk_id = l.chunk_id AND c.source_hash = l.source_hash
+    AND c.chunk_index <> l.chunk_index;
+
+-- name: place_kept_chunks()!
+UPDATE chunk AS c
+SET source_hash = l.source_hash, chunk_index = l.chunk_index, parent_index = l.parent_index,
+    kind = l.kind, breadcrumb_trail = l.breadcrumb_trail, token_count = l.token_count,
+    page_start = l.page_start, page_end = l.page_end, regions = l.regions,
+    metadata = l.metadata, context = l.context
+FROM chunk_load AS l
+WHERE l.is_kept AND c.chunk_id = l.chunk_id
+    AND (
+        c.source_hash, c.chunk_index, c.parent_index, c.kind, c.breadcrumb_trail, c.token_count,
+        c.page_start, c.page_end, c.regions, c.metadata, c.context
+    ) IS DISTINCT FROM (
+        l.source_hash, l.chunk_index, l.parent_index, l.kind, l.breadcrumb_trail, l.token_count,
+        l.page_start, l.page_end, l.regions, l.metadata, l.context
+    );
+
+-- name: insert_new_chunks()!
+INSERT INTO chunk (
+    chunk_id, source_hash, chunk_index, parent_index, kind, breadcrumb_trail, content, token_count,
+    page_start, page_end, regions, content_hash, metadata, context, language, search_vector,
+    lexeme_count
+)
+SELECT
+    chunk_id, source_hash, chunk_index, parent_index, kind, breadcrumb_trail, content, token_count,
+    page_start, page_end, regions, content_hash, metadata, context, language, search_vector,
+    lexeme_count
+FROM chunk_load WHERE NOT is_kept ORDER BY source_hash, chunk_index;
 
 -- name: delete_sections_of(source_hashes)!
 DELETE FROM section WHERE source_hash = ANY(:source_hashes::text[]);

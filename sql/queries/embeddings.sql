@@ -20,13 +20,13 @@ WHERE state = 'active' AND space_id <> :space_id;
 -- name: activate_space(space_id)!
 UPDATE embedding_space SET state = 'active' WHERE space_id = :space_id;
 
--- name: note_filling(source_hash)!
--- In the transaction that lands a document: spaces in which its chunks lack a vector.
+-- name: note_filling(source_hashes)!
+-- In the transaction that lands documents: spaces in which their chunks lack a vector.
 UPDATE embedding_space AS s SET is_filling = true
 WHERE NOT s.is_filling AND s.state <> 'retired'
     AND EXISTS (
         SELECT 1 FROM chunk AS c
-        WHERE c.source_hash = :source_hash AND NOT EXISTS (
+        WHERE c.source_hash = ANY(:source_hashes::text[]) AND NOT EXISTS (
             SELECT 1 FROM chunk_embedding AS e
             WHERE e.chunk_id = c.chunk_id AND e.space_id = s.space_id
         )
@@ -94,21 +94,32 @@ DELETE FROM embedding_space WHERE space_id = :space_id;
 -- name: count_other_spaces(space_id)$
 SELECT count(*) FROM embedding_space WHERE space_id <> :space_id;
 
--- name: keep_other_vectors(source_hash, space_id)!
--- Vectors of the other spaces, by the text that they were made from, before its chunks are replaced.
+-- name: keep_other_vectors(source_hashes, space_id)!
+-- Vectors of the other spaces, by the text that they were made from, before chunks are replaced.
 CREATE TEMPORARY TABLE kept_vector ON COMMIT DROP AS
-SELECT DISTINCT ON (c.content_hash, e.space_id) c.content_hash, e.space_id, e.embedding
-FROM chunk AS c
+SELECT DISTINCT ON (n.source_hash, c.content_hash, e.space_id)
+    n.source_hash, c.content_hash, e.space_id, e.embedding
+FROM unnest(:source_hashes::text[]) AS n (source_hash)
+CROSS JOIN LATERAL replaced_documents(n.source_hash) AS r
+INNER JOIN chunk AS c ON c.source_hash = r.source_hash
 INNER JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id
-WHERE c.source_hash = :source_hash AND e.space_id <> :space_id;
+WHERE e.space_id <> :space_id;
 
--- name: restore_other_vectors(source_hash)!
+-- name: restore_other_vectors()!
 INSERT INTO chunk_embedding (chunk_id, space_id, embedding)
 SELECT c.chunk_id, k.space_id, k.embedding
-FROM chunk AS c INNER JOIN kept_vector AS k ON k.content_hash = c.content_hash
-WHERE c.source_hash = :source_hash;
+FROM kept_vector AS k
+INNER JOIN chunk AS c ON c.source_hash = k.source_hash AND c.content_hash = k.content_hash
+ON CONFLICT DO NOTHING;
 
--- name: take_cached_vectors(source_hash, besides)!
+-- name: forget_kept_vectors(space_id, source_hashes)!
+-- Of a model that reads chunks in context: those of chunks that stayed are others as well.
+DELETE FROM chunk_embedding AS e
+USING chunk_load AS l
+WHERE l.is_kept AND l.source_hash = ANY(:source_hashes::text[])
+    AND e.chunk_id = l.chunk_id AND e.space_id = :space_id;
+
+-- name: take_cached_vectors(source_hashes, besides)!
 -- Of every space but one (NULL = of all): the cache's key is the hash of the same text. The key of a
 -- model that reads chunks in context is another, so nothing is found for it.
 INSERT INTO chunk_embedding (chunk_id, space_id, embedding)
@@ -120,7 +131,12 @@ CROSS JOIN LATERAL (
     WHERE one.space_id = s.space_id AND one.input_hash = decode(c.content_hash, 'hex')
     LIMIT 1
 ) AS e
-WHERE c.source_hash = :source_hash AND s.space_id IS DISTINCT FROM :besides::integer
+WHERE c.source_hash = ANY(:source_hashes::text[])
+    AND s.space_id IS DISTINCT FROM :besides::integer
+    AND NOT EXISTS (
+        SELECT 1 FROM chunk_embedding AS there
+        WHERE there.chunk_id = c.chunk_id AND there.space_id = s.space_id
+    )
 ON CONFLICT DO NOTHING;
 
 -- name: drop_kept_vectors()!
@@ -137,14 +153,14 @@ FROM chunk AS c
 LEFT JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id AND e.space_id = :space_id
 WHERE c.source_hash = ANY(:source_hashes) AND e.chunk_id IS NULL;
 
--- name: chunks_to_embed(source_hash, space_id)
+-- name: chunks_to_embed(source_hashes, space_id)
 SELECT
-    c.chunk_id, c.breadcrumb_trail, c.context, c.content, c.token_count,
+    c.source_hash, c.chunk_id, c.breadcrumb_trail, c.context, c.content, c.token_count,
     e.chunk_id IS NOT NULL AS has_vector
 FROM chunk AS c
 LEFT JOIN chunk_embedding AS e ON e.chunk_id = c.chunk_id AND e.space_id = :space_id
-WHERE c.source_hash = :source_hash
-ORDER BY c.chunk_index;
+WHERE c.source_hash = ANY(:source_hashes::text[])
+ORDER BY c.source_hash, c.chunk_index;
 
 -- name: create_vector_load()#
 CREATE TEMPORARY TABLE IF NOT EXISTS vector_load (

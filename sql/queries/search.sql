@@ -47,6 +47,16 @@ FROM (
 CROSS JOIN unnest(:words::tsquery[]) WITH ORDINALITY AS w (word, number)
 WHERE c.search_vector @@ w.word;
 
+-- name: positions_within(chunk_ids, lexemes, language)
+-- Where those of these few chunks that are in a language, or in any, have the lexemes.
+SELECT c.chunk_id, u.lexeme, u.positions
+FROM chunk AS c
+CROSS JOIN LATERAL unnest(c.search_vector) AS u (lexeme, positions, weights)
+WHERE
+    c.chunk_id = ANY(:chunk_ids)
+    AND u.lexeme = ANY(:lexemes)
+    AND (:language::text IS NULL OR c.language = :language);
+
 -- name: trails_and_phrases(chunk_ids, phrase)
 SELECT
     chunk_id,

@@ -64,6 +64,9 @@ SET root = excluded.root, source_hash = excluded.source_hash, size = excluded.si
 UPDATE source SET verified_ns = :verified_ns
 WHERE md5(uri) IN (SELECT md5(u) FROM unnest(:uris::text[]) AS u);
 
+-- name: source_hashes()
+SELECT DISTINCT source_hash FROM source WHERE NOT starts_with(root, 'relational:');
+
 -- name: has_sources()$
 SELECT EXISTS (SELECT 1 FROM source);
 
@@ -111,3 +114,9 @@ WHERE NOT EXISTS (SELECT 1 FROM source AS s WHERE s.source_hash = d.source_hash)
         )
     )
 RETURNING d.source_hash;
+
+-- name: note_scan(is_untold)!
+UPDATE corpus_statistics SET is_scan_untold = :is_untold WHERE is_scan_untold <> :is_untold;
+
+-- name: is_scan_untold()$
+SELECT is_scan_untold FROM corpus_statistics;

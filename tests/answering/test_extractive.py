@@ -45,6 +45,7 @@ CHUNKS = [
     ("6 Troubleshooting > 6.3 List of Codes", CODES, "table"),
     ("5 Maintenance > 5.2 Changing the Oil", OIL, "text"),
     ("5 Maintenance > 5.1 Schedule", "Every 2000 h replace the air filter.", "text"),
+    ("3 Site", "Foundation and floor\n\nConcrete of class C25 is enough.", "text"),
     ("3 Site", "The room must be dry. Leave 1.0 m free in front of the cabinet.", "text"),
 ]
 
@@ -99,6 +100,11 @@ def test_what_the_documents_do_not_say_is_said(ask: Ask) -> None:
         answer = ask(question)
         assert (answer.status, answer.quotes) == ("not_found", []), question
         assert answer.text == "The documents do not say."
+
+
+def test_a_title_that_the_question_names_is_no_answer(ask: Ask) -> None:
+    answer = ask("Which floor and foundation?")
+    assert [quote.text for quote in answer.quotes] == ["Concrete of class C25 is enough."]
 
 
 def test_units_end_where_sentences_do_not_where_lines_do() -> None:

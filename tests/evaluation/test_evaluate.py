@@ -256,7 +256,7 @@ def test_the_asset_and_its_checks(
     questions_file: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from rag_pipeline.assets import retrieval_evaluation
+    from rag_pipeline.assets.evaluation_asset import retrieval_evaluation
     from rag_pipeline.resources import default_resources
 
     assert project.database_url is not None

@@ -269,6 +269,10 @@ def test_forwarded_messages_are_read(tmp_path: Path) -> None:
         (r"Gap \u177\'b15 mm", ["Gap ±5 mm"]),
         (r"Gap \u177?5 mm", ["Gap ±5 mm"]),
         (r"Area 5 m\u178 2 high", ["Area 5 m² high"]),
+        (
+            r"Gap \u1200000?5 mm \u-70000?wide",
+            ["Gap \N{REPLACEMENT CHARACTER}5 mm \N{REPLACEMENT CHARACTER}wide"],
+        ),
         (r"Gap {\f1\'b1}5 mm {\f1 m}m", ["Gap ±5 mm μm"]),
         (r'Gap {\field{\*\fldinst SYMBOL 177 \\f "Symbol"}{\fldrslt }}5 mm', ["Gap ±5 mm"]),
         (r"Set {\deleted 12 }21 Nm", ["Set 21 Nm"]),

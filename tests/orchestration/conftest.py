@@ -10,11 +10,12 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from rag_pipeline.assets.launch import SyncSummary, run_sync
+from rag_pipeline.assets.launch import run_sync
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync_summary import SyncSummary
 from tests.commands import Commands
 
 Sync = Callable[..., SyncSummary]

@@ -33,6 +33,8 @@ CREATE TRIGGER hold_later_landings BEFORE UPDATE ON document FOR EACH ROW
 WHEN (NEW.status = 'ready') EXECUTE FUNCTION hold_later_landings();
 """
 """Lets one transaction make documents ready; the next waits for whoever holds the lock 4711."""
+COUNT = 60
+"""Documents of a sync that is killed: more than land together."""
 RELEASE = """
 DROP TRIGGER hold_later_landings ON document;
 DROP FUNCTION hold_later_landings;
@@ -126,7 +128,7 @@ def test_inspect_needs_no_database(rag: Rag, tmp_path: Path) -> None:
 def test_a_killed_sync_is_taken_up_again(
     environment: dict[str, str], rag: Rag, tmp_path: Path, settings: Settings, further: list[str]
 ) -> None:
-    for number in range(12):
+    for number in range(COUNT):
         lines = [f"Sentence {line} of manual {number} on valves." for line in range(25)]
         make_pdf(tmp_path / "manuals" / f"{number:02}.pdf", [(f"Manual {number}", lines)], pages=3)
     assert settings.database_url is not None
@@ -157,11 +159,11 @@ def test_a_killed_sync_is_taken_up_again(
     with psycopg.connect(url) as connection:
         before = connection.execute(query).fetchall()
     documents = {source_hash for source_hash, _ in before}
-    assert 0 < len(documents) < 12, "killed in the middle"
+    assert 0 < len(documents) < COUNT, "killed in the middle"
 
     summary = json.loads(rag("sync", "--json").stdout)
     # What had landed by words is not done again, but gets its vectors.
-    assert summary["documents_done"] == (12 - len(documents) if further else 12)
+    assert summary["documents_done"] == (COUNT - len(documents) if further else COUNT)
     with psycopg.connect(url) as connection:
         after = connection.execute(query).fetchall()
         doubled = connection.execute(
@@ -173,5 +175,5 @@ def test_a_killed_sync_is_taken_up_again(
             "WHERE embedding IS NULL"
         ).fetchone()
     assert after[: len(before)] == before, "what had landed was not done again"
-    assert len({source_hash for source_hash, _ in after}) == 12
+    assert len({source_hash for source_hash, _ in after}) == COUNT
     assert (doubled, orphans) == ((0,), (0,))

@@ -8,9 +8,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from rag_pipeline.assets.launch import open_instance
+from rag_pipeline.assets.instances import open_instance
 from rag_pipeline.assets.partitions import SOURCE_HASHES, align_partitions
-from rag_pipeline.dagster_storage import OPEN_SHARDS, PooledEventLog, open_sqlite
+from rag_pipeline.dagster_event_log import OPEN_SHARDS, PooledEventLog
+from rag_pipeline.dagster_storage import open_sqlite
 from rag_pipeline.settings import Settings
 from tests.conftest import PROJECT_DIR
 
@@ -47,18 +48,19 @@ def statuses(instance: dg.DagsterInstance) -> list[str]:
 
 INTERNALS = {
     "_connect": ["self", "shard"],
+    "_event_to_row": ["self", "event"],
     "_initdb": ["self", "engine", "for_index_shard"],
     "_store_asset_event": ["self", "conn", "event", "event_id"],
     "_store_asset_event_tags": ["self", "conn", "events", "event_ids"],
     "conn_string_for_shard": ["self", "shard_name"],
     "has_table": ["self", "table_name"],
     "path_for_shard": ["self", "run_id"],
-    "prepare_insert_event": ["self", "event"],
+    "store_asset_check_event": ["self", "event", "event_id"],
 }
 
 
 def test_dagster_has_the_internals_that_the_storage_overrides(tmp_path: Path) -> None:
-    changed = f"Dagster {dg.__version__} changed its SQLite event log: adapt dagster_storage.py to "
+    changed = f"Dagster {dg.__version__} changed its event log: adapt dagster_event_log.py to "
     dagsters, ours = PooledEventLog.__base__, PooledEventLog(str(tmp_path))
     for name, parameters in INTERNALS.items():
         method = getattr(dagsters, name, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from rag_pipeline.assets.launch import SyncSummary, run_sync
+from rag_pipeline.assets.launch import run_sync
 from rag_pipeline.errors import BudgetError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
@@ -18,6 +18,7 @@ from rag_pipeline.store.usage_table import usage_totals
 from rag_pipeline.sync.planning.dry_run import preview_sync
 from rag_pipeline.sync.planning.estimate import estimate_plan
 from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync_summary import SyncSummary
 from tests.document_ai.replies import make_manual, reply_of, scanned
 from tests.document_ai.server import DocumentAiServer
 

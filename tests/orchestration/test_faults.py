@@ -10,6 +10,7 @@ from pathlib import Path
 import dagster as dg
 import psycopg
 import pytest
+import sqlalchemy as db
 
 from benchmarks.sync_faults import fault_run, kill_postgres, stored_rows
 from benchmarks.sync_project import DIMENSIONS, Project, make_documents
@@ -19,7 +20,9 @@ from rag_pipeline.assets.automation import (
     RANGE_START_TAG,
     documents_job,
 )
+from rag_pipeline.assets.launch import PROCESS_TAG
 from rag_pipeline.assets.partitions import SOURCE_HASHES
+from rag_pipeline.dagster_storage import open_sqlite
 from rag_pipeline.errors import DatabaseUnavailableError
 from rag_pipeline.store import embedded
 from rag_pipeline.store.database import Database
@@ -138,7 +141,64 @@ def test_a_killed_database_is_one_clear_line_and_the_next_sync_does_the_rest(
     assert ready(own_project) == 6
 
 
-@pytest.mark.parametrize("kilobytes", [100, 400])
+def test_all_are_searched_by_words_before_the_first_vector(
+    own_project: Project, sync_process: SyncProcess, service: ProviderServer
+) -> None:
+    """Also where they are done in several runs of Dagster."""
+    own_project.environment["RAG_SYNC__RUN_SIZE"] = "2"
+    counts: list[int] = []
+
+    def look(_text: str) -> bool:
+        counts.append(ready(own_project))
+        return False
+
+    service.refuse = look
+    (own_project.folder.parent / "manuals" / "empty.pdf").write_bytes(b"")
+    status, error = sync_process()
+    assert status == 2, error
+    assert counts
+    assert set(counts) == {6}
+    with psycopg.connect(own_project.url) as connection:
+        lacking = connection.execute(
+            "SELECT count(*) FROM chunk LEFT JOIN chunk_embedding USING (chunk_id) "
+            "WHERE embedding IS NULL"
+        ).fetchone()
+    assert lacking == (0,)
+    with open_sqlite(own_project.settings.data_path / "dagster") as instance:
+        for stage in STAGES:
+            assert len(instance.get_materialized_partitions(dg.AssetKey(stage))) == 6
+        assert len(instance.get_runs()) == 4 + 3
+
+
+def test_what_a_killed_sync_did_not_tell_dagster_the_next_one_does(
+    own_project: Project, sync_process: SyncProcess
+) -> None:
+    """Events wait for each other: a killed process takes the last of them along."""
+    assert sync_process()[0] == 0
+    with open_sqlite(own_project.settings.data_path / "dagster") as instance:
+        (run,) = instance.get_runs()
+        last = dg.AssetKey(STAGES[-1])
+        (told, *_) = instance.get_materialized_partitions(last)
+        with instance.event_log_storage.run_connection(run.run_id) as connection:
+            for statement in (
+                "DELETE FROM event_logs WHERE partition = '{}' AND dagster_event_type = "
+                "'ASSET_MATERIALIZATION'",
+                "DELETE FROM event_logs WHERE dagster_event_type = 'PIPELINE_SUCCESS'",
+            ):
+                connection.execute(db.text(statement.format(told)))
+        with instance.event_log_storage.index_connection() as connection:
+            connection.execute(db.text(f"DELETE FROM event_logs WHERE partition = '{told}'"))
+        instance.add_run_tags(run.run_id, {PROCESS_TAG: "999999999"})
+        with instance.run_storage.connect() as connection:
+            connection.execute(db.text("UPDATE runs SET status = 'STARTED'"))
+        assert told not in instance.get_materialized_partitions(last)
+    make_documents(own_project.folder.parent / "manuals", range(6, 7))
+    assert sync_process()[0] == 0
+    with open_sqlite(own_project.settings.data_path / "dagster") as instance:
+        assert len(instance.get_materialized_partitions(last)) == 7
+
+
+@pytest.mark.parametrize("kilobytes", [100, 300])
 def test_a_full_disk_is_one_clear_line_and_the_next_sync_does_the_rest(
     own_project: Project, sync_process: SyncProcess, kilobytes: int
 ) -> None:

@@ -10,7 +10,7 @@ import dagster as dg
 import fsspec
 import pytest
 
-from rag_pipeline.assets.launch import SyncSummary, run_sync
+from rag_pipeline.assets.launch import run_sync
 from rag_pipeline.errors import BudgetError, SettingsError
 from rag_pipeline.search import Searcher
 from rag_pipeline.settings import Settings
@@ -22,6 +22,7 @@ from rag_pipeline.store.usage_table import usage_totals
 from rag_pipeline.sync.planning.dry_run import preview_sync
 from rag_pipeline.sync.planning.estimate import estimate_plan
 from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync_summary import SyncSummary
 from tests.chat.chat_server import Answer, ChatServer, whole
 from tests.embedding.provider_server import ProviderServer
 from tests.pdfs import make_pdf

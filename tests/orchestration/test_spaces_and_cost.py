@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_pipeline.cli.commands import app
-from rag_pipeline.embedding import EMBEDDING_VERSION, create_embedder
+from rag_pipeline.code_versions import EMBEDDING_VERSION
+from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import SettingsError
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database

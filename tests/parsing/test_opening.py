@@ -92,3 +92,13 @@ def test_a_parsed_document_and_an_error_cross_processes(tmp_path: Path) -> None:
     assert parsed.page_count == 1
     error = pickle.loads(pickle.dumps(EmptyFileError("empty", document="a.pdf")))
     assert str(error) == "a.pdf: empty"
+
+
+def test_the_syntax_of_a_pdf_without_its_header_is_no_text(tmp_path: Path) -> None:
+    file = draw_pdf(tmp_path / "a.pdf", lambda canvas: lines(canvas, ["Wear gloves."]))
+    file.write_bytes(file.read_bytes().replace(b"%PDF-", b"%PvF-", 1))
+    with pytest.raises(NotAPdfError, match=r"^a\.pdf: "):
+        parse_file(file, SETTINGS)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("An object begins with 1 0 obj << /Type /Page >>.\n" * 3)
+    assert "An object begins" in parse_file(notes, SETTINGS).blocks["text"].iloc[0]

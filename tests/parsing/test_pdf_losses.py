@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_pipeline.parsing import parse_file
-from rag_pipeline.parsing.local_parser import audit_file, pdf_losses
+from rag_pipeline.parsing.local_parser import WITNESSED_PAGES, audit_file, pdf_losses
 from rag_pipeline.parsing.witness.page_losses import KnownPage, find_page_losses
 from rag_pipeline.settings import ParsingSettings
 from tests.parsing.pages import HEIGHT, blocks_of, draw_pdf, lines
@@ -33,9 +34,39 @@ def test_a_lost_line_and_a_changed_number_are_noticed(tmp_path: Path) -> None:
     assert losses.changed == Counter(["45"])
 
 
+def test_of_a_long_document_some_pages_are_read_again_and_all_where_these_lost_something(
+    tmp_path: Path,
+) -> None:
+    def page(number: int) -> Callable[[Canvas], None]:
+        return lambda canvas: lines(canvas, [*TEXT, f"Sheet{number} of the crane."])
+
+    file = draw_pdf(tmp_path / "a.pdf", *[page(number) for number in range(1, 13)])
+    parsed = parse_file(file, SETTINGS)
+    assert parsed.warnings == []
+    read = set(range(1 + file.stat().st_size % WITNESSED_PAGES, 13, WITNESSED_PAGES))
+    blocks = parsed.blocks
+    seen = blocks["page_number"].isin(read)
+    whole = blocks["text"].copy()
+    blocks.loc[~seen, "text"] = whole.str.replace("Read gauge", "")
+    assert not pdf_losses(file, parsed, every=WITNESSED_PAGES).lost, "pages that nobody reads"
+    assert pdf_losses(file, parsed).lost == Counter(read=9, gauge=9)
+    blocks.loc[blocks["page_number"] == min(read), "text"] = "Nothing."
+    losses = pdf_losses(file, parsed, every=WITNESSED_PAGES)
+    assert losses.lost["gauge"] == 10, "one page lost something, so that all are read"
+    assert losses.warning is not None
+    assert "were not read" in losses.warning
+
+
+def test_a_number_that_no_other_engine_reads_warns(tmp_path: Path) -> None:
+    file = draw_pdf(tmp_path / "a.pdf", lambda canvas: lines(canvas, TEXT))
+    parsed = parse_file(file, SETTINGS)
+    parsed.blocks["text"] = parsed.blocks["text"].str.replace("4.5", "45")
+    assert pdf_losses(file, parsed).warning == "another engine reads other numbers than these: 45"
+
+
 def test_words_are_compared_by_letters_and_numbers_as_they_stand() -> None:
     known = {1: KnownPage("an example of 0.583 mm, 10^1", "page 1: a note: relief")}
-    losses = find_page_losses([["an exam ple of 0.58 3 mm, 101 relief"]], known)
+    losses = find_page_losses([lambda _: "an exam ple of 0.58 3 mm, 101 relief"], known)
     assert not losses.lost
     assert losses.changed == Counter(["0.583"])
 

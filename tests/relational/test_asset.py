@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from rag_pipeline.assets.automation import request_stale_documents
-from rag_pipeline.assets.launch import SyncSummary, run_sync
+from rag_pipeline.assets.launch import run_sync
 from rag_pipeline.assets.partitions import align_relational_partitions
 from rag_pipeline.assets.relational_asset import relational_rows
 from rag_pipeline.resources import SessionResource, default_resources
@@ -18,6 +18,7 @@ from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.source_tables import register_roots
 from rag_pipeline.sync.sources.places import given_root
+from rag_pipeline.sync_summary import SyncSummary
 from tests.pdfs import make_pdf
 
 SOURCE = '[[relational]]\nname = "{name}"\nurl = "sqlite:///{file}"\nroot = "clients"\n'

@@ -64,14 +64,16 @@ def test_a_title_is_ahead_of_a_phrase_ahead_of_words(
         "Safety",
         "Safety",
     ]
-    assert clauses(results[0]) == {"title": 4.0, "phrase": 2.0, "words": 4.0}
-    assert clauses(results[1]) == {"phrase": 2.0, "words": 4.0}
-    assert clauses(results[2]) == {"words": 4.0}
+    assert clauses(results[0]) == {
+        "title": 4.0, "phrase": 2.0, "words": 4.0, "closeness": 1.0
+    }  # fmt: skip
+    assert clauses(results[1]) == {"phrase": 2.0, "words": 4.0, "closeness": 1.0}
+    assert clauses(results[2]) == {"words": 4.0, "closeness": 1.0}
 
 
 def test_every_clause_has_its_share_and_all_add_up(searcher: Searcher) -> None:
     (best, second, third) = ask(searcher, "oil filter").results
-    title, phrase, words = best.details
+    title, phrase, words, closeness = best.details
     assert (title.raw_score, title.rank, words.rank) == (1.0, 1, 1)
     assert 0 < phrase.raw_score <= 1, "two words of a third of the chunks are not that rare"
     assert best.text_score is not None
@@ -81,7 +83,9 @@ def test_every_clause_has_its_share_and_all_add_up(searcher: Searcher) -> None:
     by_words = [best.text_score - bonus, second.text_score - bonus + 4, third.text_score]
     scale = max(0.3 * 4, *(one for one in by_words if one is not None))
     assert title.contribution == pytest.approx(4 / scale)
-    assert words.contribution == pytest.approx((best.text_score - bonus) / scale)
+    assert closeness.raw_score == 1, "the words stand together"
+    by_both = words.contribution + closeness.contribution
+    assert by_both == pytest.approx((best.text_score - bonus) / scale)
     assert sum(one.contribution for one in best.details) == pytest.approx(best.score)
 
 

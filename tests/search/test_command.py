@@ -45,7 +45,7 @@ def test_json_has_every_clause(rag: Run) -> None:
     response = json.loads(rag("lubricator gauge", "--json"))
     (first, *_) = response["results"]
     assert first["content"] == "Check the lubricator gauge."
-    assert [detail["clause"] for detail in first["details"]] == ["phrase", "words"]
+    assert [detail["clause"] for detail in first["details"]] == ["phrase", "words", "closeness"]
     assert set(first["details"][0]) == {
         "leg", "clause", "raw_score", "rank", "weight", "contribution"
     }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_pipeline.search.ranking.result_pages import closest_together, ranked_pages, text_by_page
+from rag_pipeline.search.ranking.result_pages import ranked_pages, text_by_page
 
 CONTENT = "Replace the filter.\nOpen the cover.\nTorque: 25 Nm."
 REGIONS = [
@@ -35,14 +35,6 @@ def test_of_the_same_words_those_that_stand_together_count_more() -> None:
     content = f"{far}\n{near}"
     regions = [{"page": 7, "start": 0}, {"page": 8, "start": len(far) + 1}]
     assert ranked_pages(content, regions, "en", {"valv": 2.0, "spring": 2.0}) == (8, 7)
-
-
-def test_a_word_that_comes_again_is_counted_once_where_they_standclosest_together() -> None:
-    found = [(1, "oil"), (2, "oil"), (3, "filter"), (60, "filter"), (61, "pump")]
-    factors = {"oil": 1.0, "filter": 2.0, "pump": 4.0}
-    assert closest_together(found, factors) == 6.0
-    assert closest_together(found[:3], factors) == 3.0
-    assert closest_together([], factors) == 0.0
 
 
 def test_pages_that_match_alike_stay_in_order() -> None:

@@ -96,8 +96,8 @@ def test_landing_replacing_and_removing_keep_bm25_exact(database: Database) -> N
 
 
 def test_dead_postings_are_cleared_and_counts_are_exact(database: Database) -> None:
-    for _ in range(3):
-        land_document(database, "one.pdf", ["alpha beta", "beta gamma"])
+    for texts in (["old", "older"], ["new", "newer"], ["alpha beta", "beta gamma"]):
+        land_document(database, "one.pdf", texts)
     with database.connection() as connection:
         counts = connection.execute(
             "SELECT chunk_count, lexeme_total, dead_count FROM posting_bucket"

@@ -50,7 +50,7 @@ def ids(results: list[SearchResult]) -> list[int]:
 def test_certainty_by_hand() -> None:
     settings = RelevanceSettings(similarity_floor=0.5, similarity_ceiling=1.0)
     # A third of the words, and a cosine a fifth of the way: .333 + .45 × .2 is over .375.
-    assert certainty(1 / 3, 0.6, settings) == pytest.approx(0.5 * (1 / 3 + 0.09) / 0.375)
+    assert certainty(1 / 3, 0.6, settings) == pytest.approx(0.5 * (1 / 3 + 0.09) / 0.4)
     assert certainty(0.0, 0.4, settings) == 0.0
     assert certainty(1.0, 1.0, settings) == 1.0
     assert certainty(0.18, None, settings) == pytest.approx(FOUND), "words alone must be fewer"

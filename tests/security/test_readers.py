@@ -177,7 +177,8 @@ def test_many_landings_into_the_same_readers_at_once(database: Database) -> None
         barrier.wait()
         for turn in range(6):
             name = f"{worker}-{turn % 3}"
-            texts = [letters(i) for i in range(700)]
+            # Other texts the second time: the same would keep their ids.
+            texts = [letters(i + 700 * (turn // 3)) for i in range(700)]
             land_document(database, name, texts, readers=[f"group:{worker % 2}"])
 
     with ThreadPoolExecutor(4) as threads:

@@ -52,7 +52,7 @@ def test_cached_vectors_are_taken_over_and_the_others_filled_in(
         assert land(connection, first.space_id, by_words)
     assert is_filling(database, "1")
     with database.connection() as connection:
-        chunks = chunks_to_embed(connection, first.space_id, HASH)
+        chunks = chunks_to_embed(connection, first.space_id, [HASH])[HASH]
         assert [chunk.has_vector for chunk in chunks] == [False, True, False]
         assert unembedded_tokens(connection, first.space_id, [HASH]) == 6
         coverage = vector_coverage(connection, first.space_id)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from rag_pipeline.embedding.embedder import EMBEDDING_VERSION
+from rag_pipeline.code_versions import EMBEDDING_VERSION
 from rag_pipeline.embedding.local.onnx_session import Ids, open_session, pad
 from rag_pipeline.embedding.vectors import Vectors
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rag_pipeline.embedding.embedder import EMBEDDING_VERSION
+from rag_pipeline.code_versions import EMBEDDING_VERSION
 from rag_pipeline.embedding.extras import import_extra
 from rag_pipeline.embedding.local.graph_choice import GraphChoice
 from rag_pipeline.embedding.local.local_embedder import LocalEmbedder, Tokenizer

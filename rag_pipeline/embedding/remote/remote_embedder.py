@@ -12,7 +12,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from rag_pipeline.embedding.embedder import EMBEDDING_VERSION, OnBatch
+from rag_pipeline.code_versions import EMBEDDING_VERSION
+from rag_pipeline.embedding.embedder import OnBatch
 from rag_pipeline.embedding.remote.client_contract import Client, Connect, Purpose, RawVectors
 from rag_pipeline.embedding.remote.collecting import WindowCollector, average, refused_error
 from rag_pipeline.embedding.remote.key_hiding import key_hidden

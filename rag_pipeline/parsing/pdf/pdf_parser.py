@@ -182,11 +182,10 @@ class _Rows:
             for text, kind in zip(self.texts, columns["kind"], strict=True)
         ]
         language = detect_language(_sample(columns["text"]))
-        frame = pd.DataFrame(columns)
-        frame.insert(0, "block_index", range(len(frame)))
-        frame["level_hint"] = pd.array([None] * len(frame), dtype="Int64")
-        frame["language"] = language
-        return check(frame, Blocks), language
+        count = len(self.rows)
+        hints = pd.array([None] * count, dtype="Int64")
+        whole = {"block_index": range(count), **columns, "level_hint": hints, "language": language}
+        return check(pd.DataFrame(whole), Blocks), language
 
 
 COLUMNS = (

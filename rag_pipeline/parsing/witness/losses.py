@@ -38,12 +38,21 @@ class Losses:
 
     @property
     def warning(self) -> str | None:
-        """What the reader should know; None up to `LOSS_SHARE`."""
-        if self.share <= LOSS_SHARE:
-            return None
-        shown = ", ".join(list(self.lost)[:MAX_SHOWN]) + ("…" if len(self.lost) > MAX_SHOWN else "")
-        count, were = self.lost.total(), "was" if self.lost.total() == 1 else "were"
-        return f"{count} of {self.words} words ({self.share:.1%}) {were} not read: {shown}"
+        """What the reader should know; None up to `LOSS_SHARE`, and if no number changed."""
+        told = []
+        if self.share > LOSS_SHARE:
+            count, were = self.lost.total(), "was" if self.lost.total() == 1 else "were"
+            told.append(
+                f"{count} of {self.words} words ({self.share:.1%}) {were} not read: "
+                f"{_some(self.lost)}"
+            )
+        if self.changed:
+            told.append(f"another engine reads other numbers than these: {_some(self.changed)}")
+        return "; ".join(told) or None
+
+
+def _some(counts: Counter[str]) -> str:
+    return ", ".join(list(counts)[:MAX_SHOWN]) + ("…" if len(counts) > MAX_SHOWN else "")
 
 
 def find_losses(path: Path, kind: str, known: Iterable[str]) -> Losses:

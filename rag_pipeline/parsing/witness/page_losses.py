@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_pipeline.parsing.witness.losses import Losses
-from rag_pipeline.parsing.witness.raw_pdf import Reading
+from rag_pipeline.parsing.witness.raw_pdf import PageText
 
 WHOLE = 0.7
 """Share of the characters of a page that a reading of all of it has at least."""
@@ -32,21 +32,32 @@ class KnownPage:
     """Warnings, which may name a word instead."""
 
 
-def find_page_losses(readings: Iterable[Reading], pages: dict[int, KnownPage]) -> Losses:
-    """Compare readings of a PDF with its pages (1-based), those only that `pages` holds."""
-    readings = list(readings)
+def find_page_losses(readers: Sequence[PageText], pages: Mapping[int, KnownPage]) -> Losses:
+    """Compare readings of pages (1-based) with what is known of them.
+
+    A page is read by one engine after the other, until one misses nothing and finds no number
+    changed: what it has in common with the others is then nothing.
+    """
     total, lost, changed = 0, Counter[str](), Counter[str]()
     for number, known in pages.items():
-        texts = [reading[number - 1] for reading in readings if number <= len(reading)]
-        seen = [plain_letters(text) for text in texts if text]
-        if not seen:
-            continue
-        total += min(len(_WORD.findall(text)) for text in seen)
-        missing = [_missing(text, known) for text in seen]
-        lost += _agreed(sorted(missing, key=Counter.total))
-        # An engine that gave up within a damaged page does not know its numbers.
-        whole = [text for text in seen if len(text) > WHOLE * len(known.text)]
-        changed += _all_of([_new_numbers(text, known) for text in whole])
+        counts: list[int] = []
+        missing: list[Counter[str]] = []
+        new: list[Counter[str]] = []
+        for read in readers:
+            text = plain_letters(read(number) or "")
+            if not text:
+                continue
+            counts.append(len(_WORD.findall(text)))
+            missing.append(_missing(text, known))
+            # An engine that gave up within a damaged page does not know its numbers.
+            if len(text) > WHOLE * len(known.text):
+                new.append(_new_numbers(text, known))
+            if not missing[-1] and new and not new[-1]:
+                break
+        if counts:
+            total += min(counts)
+            lost += _agreed(sorted(missing, key=Counter.total))
+            changed += _all_of(new)
     return Losses(total, lost, changed)
 
 
@@ -56,6 +67,8 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("Öl ﬁx ５\xad")
     'ol fix 5'
     """
+    if text.isascii():
+        return text.casefold()
     parts = unicodedata.normalize("NFKD", text).casefold()
     return "".join(sign for sign in parts if unicodedata.category(sign) not in ("Mn", "Cf"))
 
@@ -92,10 +105,17 @@ def _spelled(words: Counter[str], by: Counter[str]) -> Counter[str]:
 
 def _new_numbers(text: str, known: KnownPage) -> Counter[str]:
     """Numbers that the page has and the reading does not, neither as they stand nor as a part of
-    one: an engine may glue the mark of a note to a number, or spaced digits together.
+    one: an engine may glue the mark of a note to a number, or spaced digits together. Nor digit by
+    digit: where letters are drawn one by one, an engine may part them all.
     """
     there, have = (Counter(_NUMBER.findall(one)) for one in (text, plain_letters(known.text)))
     new = have - there
+    digits = Counter(one for one in (there - have).elements() if len(one) == 1) if new else None
+    for number in sorted(new.elements(), key=len) if digits else ():
+        needed = Counter(one for one in number if one.isdigit())
+        if digits is not None and needed <= digits:
+            digits -= needed
+            new[number] -= 1
     for glued in (there - have).elements() if new else ():
         room = len(glued)
         for part in [one for one in new.elements() if one in glued]:

@@ -1,7 +1,6 @@
-"""The text of each page of a PDF as engines other than the parser's read it.
+"""The text of single pages of a PDF as engines other than the parser's read it.
 
-Two read it where both are installed (the extra `audit`): each misreads something, so only what
-they agree on speaks against the parser.
+Each misreads something, so only what they agree on speaks against the parser.
 """
 
 from __future__ import annotations
@@ -9,49 +8,54 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from rag_pipeline.errors import MissingLibraryError
-
-Reading = list[str | None]
-"""Text by page; None where the engine cannot read the page."""
-HINT = "pip install 'rag-pipeline[audit]', or `make extras`"
+PageText = Callable[[int], str | None]
+"""Reads a page (1-based); None where the engine cannot."""
 _WRITTEN = ("/Widget", "/FreeText", "/Stamp")
 """Annotations that show a text of their own."""
 
 
-def pdf_readings(path: Path, name: str) -> list[Reading]:
-    """Read all pages by each engine that is installed and can open the file.
-
-    Raises `MissingLibraryError`, naming the document, where none is installed.
-    """
-    found, installed = [], False
-    for engine in (_by_pypdf, _by_pdf_oxide):
-        try:
-            reading = engine(path)
-        except ImportError:
-            continue
-        installed = True
-        if any(reading):
-            found.append(reading)
-    if not installed:
-        raise MissingLibraryError("a second reading of PDFs needs pypdf", document=name, hint=HINT)
-    return found
+def pdf_readers(path: Path) -> list[PageText]:
+    """Return the engines for a file, the fast one first; each opens it at the first page asked."""
+    return [_PdfOxide(path).page, _Pypdf(path).page]
 
 
-def _by_pypdf(path: Path) -> Reading:
-    """Pages by pypdf, each with the values of its forms and its typed notes at the end."""
-    pypdf = importlib.import_module("pypdf")
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    document = _safely(partial(pypdf.PdfReader, path))
-    pages = [] if document is None else _safely(lambda: list(document.pages)) or []
-    return [_safely(partial(_page_text, page)) for page in pages]
+class _PdfOxide:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def _document(self) -> Any:
+        engine = importlib.import_module("pdf_oxide")
+        engine.disable_logging()
+        return _safely(partial(engine.PdfDocument, str(self.path)))
+
+    def page(self, number: int) -> str | None:
+        """The words of a page, in the order of the file."""
+        words = _safely(lambda: self._document.extract_words(number - 1))
+        return None if words is None else " ".join(word.text for word in words)
 
 
-def _page_text(page: Any) -> str:
-    return "\n".join([page.extract_text(), *(_safely(partial(_written_texts, page)) or [])])
+class _Pypdf:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def _pages(self) -> Any:
+        engine = importlib.import_module("pypdf")
+        logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+        return _safely(lambda: engine.PdfReader(self.path).pages)
+
+    def page(self, number: int) -> str | None:
+        """The text of a page, with the values of its forms and its typed notes at the end."""
+        page = _safely(lambda: self._pages[number - 1])
+        text = None if page is None else _safely(page.extract_text)
+        if text is None:
+            return None
+        return "\n".join([text, *(_safely(partial(_written_texts, page)) or [])])
 
 
 def _written_texts(page: Any) -> list[str]:
@@ -65,18 +69,6 @@ def _written_texts(page: Any) -> list[str]:
             values = [holder.get(key) for holder in holders for key in ("/V", "/Contents")]
             texts += [value for value in values if isinstance(value, str)]
     return [text for text in texts if not text.startswith("/")]
-
-
-def _by_pdf_oxide(path: Path) -> Reading:
-    engine = importlib.import_module("pdf_oxide")
-    engine.disable_logging()
-    document = _safely(partial(engine.PdfDocument, str(path)))
-    count = 0 if document is None else _safely(lambda: int(document.page_count)) or 0
-    return [_safely(partial(_words_of_page, document, at)) for at in range(count)]
-
-
-def _words_of_page(document: Any, at: int) -> str:
-    return " ".join(word.text for word in document.extract_words(at))
 
 
 def _safely(read: Callable[[], Any]) -> Any:

@@ -19,7 +19,7 @@ from rag_pipeline.relational.rows.row_report import RelationalReport
 from rag_pipeline.relational.rows.row_signatures import Etag
 from rag_pipeline.settings import RelationalSettings
 from rag_pipeline.store.embeddings import EmbeddingSpace
-from rag_pipeline.store.landing import Landing, land_together
+from rag_pipeline.store.landing import Landing, land_all
 from rag_pipeline.store.named_queries import queries
 from rag_pipeline.store.source_tables import SourceFile
 from rag_pipeline.sync.documents.budget import Ledger
@@ -113,7 +113,7 @@ class RowLanding:
             hashes = [file.source_hash for file in files]
             queries.insert_documents(connection, source_hashes=hashes)
             queries.upsert_sources(connection, rows=Jsonb([asdict(file) for file in files]))
-            land_together(connection, self._space.space_id, landings)
+            land_all(connection, self._space.space_id, landings)
         report.chunks += sum(len(landing.chunks) for landing in landings)
 
     def _texts(self, row: ChangedRow, entity: EntityChunks) -> ChunkTexts:
@@ -153,4 +153,5 @@ class RowLanding:
             search_vectors=literals,
             lexeme_counts=counts,
             embeddings=matrix[kept],
+            is_contextual=self._context.embedder.contextual,
         )

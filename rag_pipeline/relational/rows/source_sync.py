@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from rag_pipeline.analysis import ANALYSIS_VERSION
+from rag_pipeline.code_versions import ANALYSIS_VERSION
 from rag_pipeline.errors import (
     SettingsError,
 )

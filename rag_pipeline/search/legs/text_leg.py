@@ -26,6 +26,7 @@ from rag_pipeline.search.scores import LegHit
 from rag_pipeline.search.visibility import posting_buckets
 from rag_pipeline.settings import ClauseWeights
 from rag_pipeline.store.named_queries import queries
+from rag_pipeline.text import detect_language
 
 SURE_OF_WORDS = 0.3
 """Sureness from which the leg counts in full in the fusion."""
@@ -83,6 +84,7 @@ def text_leg(
     named = None
     if clauses.file_name and (words.factors or fuzzy.factors):
         named = named_chunks(connection, query, languages, corpus, frequencies)
+    language = detect_language(query)
     unknown = _unknown_share(weights, frequencies, corrections, corpus)
     searched = Searched(corpus, has_dead, languages, scope)
     search = WordSearch(
@@ -94,6 +96,7 @@ def text_leg(
         fuzzy,
         phrase,
         query_words(query, languages),
+        language if language in languages else None,
         named,
         unknown,
     )

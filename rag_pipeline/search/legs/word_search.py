@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from rag_pipeline.search.legs.bm25_postings import (
     inverse_frequency,
 )
 from rag_pipeline.search.legs.chunk_lookups import WholeMatch, recounted, whole_matches
+from rag_pipeline.search.legs.closeness import closeness
 from rag_pipeline.search.legs.named_files import NamedChunks
 from rag_pipeline.search.legs.phrases import MAX_POSITIONS, Phrase
 from rag_pipeline.search.scores import Clause, LegHit
@@ -33,6 +34,10 @@ RECOUNTED = 300
 """Number of best chunks in which those words are counted."""
 MAX_WHOLE = 100
 """Chunks with every word of the query whose title and phrase are looked at, best first."""
+
+
+CLOSE = 50
+"""Best chunks in which it is looked how close together the words stand."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +70,10 @@ class WordSearch:
     clauses: ClauseWeights = field(default_factory=ClauseWeights)
     fuzzy: Words = field(default_factory=lambda: Words({}, {}))
     phrase: Phrase | None = None
-    asked: Sequence[Set[str]] = ()
-    """The query's content words, each with its forms; for titles."""
+    asked: Sequence[frozenset[str]] = ()
+    """The query's content words, each with its forms; for titles and closeness."""
+    language: str | None = None
+    """The one that the query is in, if it can be told and the corpus has it."""
     named: NamedChunks | None = None
     unknown: float = 0.0
     """Total weight of words that are missing from the corpus."""
@@ -112,7 +119,25 @@ class WordSearch:
             if chunk_id in best or chunk_id in matches
         ]
         hits = [hit for hit in hits if hit.raw_score > 0]
-        return sorted(hits, key=lambda hit: (-hit.raw_score, hit.chunk_id))[:limit]
+        hits.sort(key=lambda hit: (-hit.raw_score, hit.chunk_id))
+        return self._with_closeness(hits[:limit]) if self.asked else hits[:limit]
+
+    def _with_closeness(self, hits: Sequence[LegHit]) -> list[LegHit]:
+        """Return the hits, the best with a clause for words that stand close together."""
+        found = closeness(
+            self.connection,
+            dict(zip(self.asked, self._rarities, strict=True)),
+            self.unknown,
+            [hit.chunk_id for hit in hits[:CLOSE]],
+            self.language,
+        )
+        weight = self._weight("closeness")
+        added = [
+            hit.plus("closeness", share, weight, weight * share)
+            for hit in hits
+            for share in (found.get(hit.chunk_id, 0.0),)
+        ]
+        return sorted(added, key=lambda hit: (-hit.raw_score, hit.chunk_id))
 
     def sureness(self, hits: Sequence[LegHit]) -> float:
         """Return the most that a hit has of what the query's words could give, 0..1.
@@ -217,13 +242,18 @@ class WordSearch:
         return rows
 
     @cached_property
+    def _rarities(self) -> list[float]:
+        """The inverse document frequency of each of the query's words, in its commonest form."""
+        known = self.words.frequencies
+        counts = [max((known.get(form, 0) for form in word), default=0) for word in self.asked]
+        total = self.searched.corpus.chunk_count
+        return [inverse_frequency(total, count) if count else 0.0 for count in counts]
+
     def _phrase_rarity(self) -> float:
         """Return how rare the phrase's words are together, 1 = as the rarest word, at most."""
-        corpus, known = self.searched.corpus, self.words.frequencies
-        rarest = inverse_frequency(corpus.chunk_count, 1)
-        words = [max((known.get(form, 0) for form in word), default=0) for word in self.asked]
-        rarity = sum(inverse_frequency(corpus.chunk_count, count) for count in words if count)
-        return min(1.0, rarity / rarest)
+        return min(
+            1.0, sum(self._rarities) / inverse_frequency(self.searched.corpus.chunk_count, 1)
+        )
 
     def _ceiling(self) -> float:
         """Return the BM25 score of a chunk that is full of everything asked for."""
@@ -278,7 +308,7 @@ class WordSearch:
     ) -> LegHit:
         bonus = {
             "title": float(match.in_title),
-            "phrase": self._phrase_rarity if match.as_phrase else 0.0,
+            "phrase": self._phrase_rarity() if match.as_phrase else 0.0,
         }
         parts = [(name, value, value, self._weight(name)) for name, value in bonus.items()]
         parts += [

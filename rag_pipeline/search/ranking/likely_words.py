@@ -9,9 +9,8 @@ what the best chunk got.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from rag_pipeline.search.scores import Clause, LegHit
+from rag_pipeline.search.scores import LegHit
 
 _SHARE = 0.8
 """Share of the best chunk's words for the chunk of the nearest meaning; less than all of it, so
@@ -46,18 +45,11 @@ def with_likely_words(
         likely = _SHARE * best * (hit.raw_score - farthest) / reach
         found = hits.get(hit.chunk_id, LegHit(hit.chunk_id, 0.0))
         if likely > found.raw_score:
-            hits[hit.chunk_id] = _raised(found, likely)
+            rest = likely - found.raw_score
+            hits[hit.chunk_id] = found.plus("likely_words", rest, 1.0, rest)
     return sorted(hits.values(), key=lambda hit: (-hit.raw_score, hit.chunk_id))
 
 
 def _plain(hit: LegHit) -> float:
     """Return a hit's score without a bonus, which does not set the scale of the leg."""
     return hit.raw_score * (1 - sum(clause.share for clause in hit.clauses if clause.is_bonus))
-
-
-def _raised(hit: LegHit, score: float) -> LegHit:
-    """Return the hit with a higher score, and the clause that gives the rest."""
-    kept = hit.raw_score / score
-    clauses = [replace(clause, share=clause.share * kept) for clause in hit.clauses]
-    rest = Clause("likely_words", score - hit.raw_score, 1.0, 1 - kept)
-    return LegHit(hit.chunk_id, score, (*clauses, rest))

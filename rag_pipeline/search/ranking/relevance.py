@@ -17,7 +17,7 @@ from rag_pipeline.search.scores import ScoreDetail
 from rag_pipeline.search.search_results import FOUND, SearchResult
 from rag_pipeline.settings import RelevanceSettings
 
-_SURE_WORDS = 0.375
+_SURE_WORDS = 0.4
 _SURE_WORDS_ALONE = 0.18
 """Shares of the words that are found by themselves, without a cosine and where there is none.
 Chosen on three of four sets at a time (docs/benchmarks.md)."""

@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 
 from rag_pipeline.analysis import analyze
 from rag_pipeline.search.legs.bm25_postings import K1, B
+from rag_pipeline.search.legs.closeness import closest_together
 
 _LENGTH = 60.0
 """Number of words below which a match on a page counts more, like BM25's average length."""
 CLOSENESS = 1.5
 """Weight of words that are close together, relative to BM25. For the pages of 267 chunks across a
 break (docs/benchmarks.md), 1 to 1.5 with windows of 20 to 40 are about equal."""
-_WINDOW = 30
-"""Positions within which words of the query are close: about one long sentence."""
 
 
 def text_by_page(content: str, regions: Sequence[Mapping[str, float]]) -> dict[int, str]:
@@ -66,20 +65,3 @@ def _match(text: str, language: str, factors: Mapping[str, float]) -> float:
         factors[lexeme] * (K1 + 1) * count / (count + norm) for lexeme, count in counts.items()
     )
     return round(by_words + CLOSENESS * closest_together(found, factors), 9)
-
-
-def closest_together(found: Sequence[tuple[int, str]], factors: Mapping[str, float]) -> float:
-    """Return the greatest sum of factors, each lexeme once, within a window of positions."""
-    best = total = 0.0
-    inside: Counter[str] = Counter()
-    first = 0
-    for position, lexeme in found:
-        while found[first][0] < position - _WINDOW:
-            gone = found[first][1]
-            inside[gone] -= 1
-            total -= 0.0 if inside[gone] else factors[gone]
-            first += 1
-        total += 0.0 if inside[lexeme] else factors[lexeme]
-        inside[lexeme] += 1
-        best = max(best, total)
-    return best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.documents import DocumentState
@@ -12,6 +13,9 @@ from rag_pipeline.sync.planning.fingerprints import EMBEDDINGS, STAGES
 from rag_pipeline.sync.planning.plan import failed_for_good, first_stale_stage
 from rag_pipeline.sync.planning.profiles import Profiles
 from rag_pipeline.sync.sources.places import file_name, kind_of
+
+if TYPE_CHECKING:
+    from rag_pipeline.store.landing import Compared
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class Outcome:
     reused: list[str] = field(default_factory=list)
     failed_stage: str | None = None
     error: str | None = None
+    compared: Compared | None = None
+    """What stayed of its chunks, where it was landed."""
 
 
 @dataclass
@@ -38,6 +44,7 @@ class DocumentJob:
     wanted: tuple[str, ...]
     todo: tuple[str, ...]
     attempts: int = 0
+    compared: Compared | None = None
 
     @property
     def source_hash(self) -> str:
@@ -71,7 +78,9 @@ class DocumentJob:
         """Return the outcome of a success: stages that were not done were current."""
         done = {item.stage for item in reports}
         reused = [stage for stage in self.wanted if stage not in done]
-        return Outcome(self.source_hash, self.name, self.fingerprints, reports, reused)
+        return Outcome(
+            self.source_hash, self.name, self.fingerprints, reports, reused, compared=self.compared
+        )
 
     def failure(self, stage: str, error: str, reports: list[StageReport]) -> Outcome:
         """Return the outcome of a failure at `stage`."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from rag_pipeline.errors import DocumentError, RagError, UnsafeFileError, WorkerCrashError
 from rag_pipeline.settings import Settings
 from rag_pipeline.sync.sources.places import kind_of
 from rag_pipeline.sync.workers.worker_limits import Limits, WorkerCrashedError, WorkerLimitError
 from rag_pipeline.usage import Usage
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)

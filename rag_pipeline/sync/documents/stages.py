@@ -219,21 +219,18 @@ def _has_content(path: Path, source_hash: str) -> bool:
 
 
 def _structure_metadata(structured: pd.DataFrame) -> dict[str, Any]:
-    headings = structured[structured["role"] == "heading"]
-    outline = [
-        {"level": int(level), "title": " ".join(text.split()), "page": int(page)}
-        for level, text, page in zip(
-            headings["heading_level"].fillna(1),
-            headings["text"],
-            headings["page_number"],
-            strict=True,
-        )
-    ]
-    return {
-        "headings": len(outline),
-        "tables": int(structured.loc[structured["role"] == "table", "group_id"].nunique()),
-        "outline": outline,
-    }
+    columns = ("role", "heading_level", "text", "page_number", "group_id")
+    outline: list[dict[str, Any]] = []
+    tables = set()
+    for role, level, text, page, group in zip(
+        *(structured[name].tolist() for name in columns), strict=True
+    ):
+        if role == "heading":
+            known = 1 if level is pd.NA else int(level)
+            outline.append({"level": known, "title": " ".join(text.split()), "page": int(page)})
+        elif role == "table" and group is not pd.NA:
+            tables.add(group)
+    return {"headings": len(outline), "tables": len(tables), "outline": outline}
 
 
 def _prepare(

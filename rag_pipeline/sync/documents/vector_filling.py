@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rag_pipeline.chunking import embedded_text
 from rag_pipeline.errors import EmbeddingError
 from rag_pipeline.store.documents import mark_embedded
 from rag_pipeline.store.embeddings import (
@@ -30,6 +29,9 @@ from rag_pipeline.sync.progress import report
 from rag_pipeline.sync.sync_context import SyncContext
 
 RETRY_SECONDS = 1.0
+READ_DOCUMENTS = 100
+READ_BYTES = 2_000_000
+"""Of the files whose chunks are read by one query at most, but for a single larger one."""
 Fail = Callable[[DocumentJob, str, EmbeddingError, list[StageReport]], Outcome]
 
 
@@ -91,19 +93,23 @@ class VectorFilling:
     def _pass(self, documents: Sequence[LandedDocument]) -> Iterator[Outcome]:
         together = batch_size(self._context.embedder)
         batch: list[_Part] = []
-        for document in documents:
-            for part in self._parts(document, together):
-                batch.append(part)
-                if sum(len(one.chunks) for one in batch) >= together:
-                    yield from self._embed(batch)
-                    batch = []
+        for some in _read_together(documents):
+            hashes = [document.job.source_hash for document in some]
+            with self._context.database.connection() as connection:
+                chunks = chunks_to_embed(connection, self._space.space_id, hashes)
+            for document in some:
+                for part in self._parts(document, chunks[document.job.source_hash], together):
+                    batch.append(part)
+                    if sum(len(one.chunks) for one in batch) >= together:
+                        yield from self._embed(batch)
+                        batch = []
         if batch:
             yield from self._embed(batch)
 
-    def _parts(self, document: LandedDocument, size: int) -> Iterator[_Part]:
+    def _parts(
+        self, document: LandedDocument, chunks: list[ChunkToEmbed], size: int
+    ) -> Iterator[_Part]:
         """Yield the chunks to embed, at least once."""
-        with self._context.database.connection() as connection:
-            chunks = chunks_to_embed(connection, self._space.space_id, document.job.source_hash)
         document.chunks, document.error = len(chunks), None
         lacking = [chunk for chunk in chunks if not chunk.has_vector]
         if self._context.embedder.contextual:
@@ -139,6 +145,8 @@ class VectorFilling:
             yield from self._end(document)
 
     def _texts(self, part: _Part) -> ChunkTexts:
+        from rag_pipeline.chunking import embedded_text
+
         contextual = self._context.embedder.contextual
         texts = [
             # A contextual model reads the neighbours instead of the trail.
@@ -162,6 +170,20 @@ class VectorFilling:
             self._again.append(document)
         else:
             yield self._fail(job, EMBEDDINGS, error_of(job, error), document.reports)
+
+
+def _read_together(documents: Sequence[LandedDocument]) -> Iterator[list[LandedDocument]]:
+    """Yield documents whose chunks are read by one query: as many as are little together."""
+    some: list[LandedDocument] = []
+    size = 0
+    for document in documents:
+        if some and (size + document.job.state.size > READ_BYTES or len(some) == READ_DOCUMENTS):
+            yield some
+            some, size = [], 0
+        some.append(document)
+        size += document.job.state.size
+    if some:
+        yield some
 
 
 def tried_again(job: DocumentJob, error: EmbeddingError, attempts: int) -> bool:

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rag_pipeline.chunking.chunk_contexts import DOCUMENT_CHARACTERS
 from rag_pipeline.embedding_models import api_name
 from rag_pipeline.errors import BudgetError, ParseError
-from rag_pipeline.parsing.page_choice import Choice
-from rag_pipeline.parsing.parsers import AutoParser, ServiceParser, create_parser
-from rag_pipeline.parsing.pdf.native.pdf_opening import count_pages
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.database import Database
 from rag_pipeline.store.documents import DocumentState, TokenCounts, document_states, token_counts
@@ -27,6 +24,10 @@ from rag_pipeline.sync.planning.refresh import settings_space
 from rag_pipeline.sync.sync_context import SyncContext
 from rag_pipeline.usage import Usage, estimate_usd
 
+# Parsers are loaded by the functions that ask them: most syncs have no limit of cost.
+if TYPE_CHECKING:
+    from rag_pipeline.parsing.page_choice import Choice
+
 TOKENS_PER_PAGE = 600
 """Where the store has no documents yet to tell it from: a page of a technical manual."""
 BYTES_PER_PAGE = 4_000
@@ -34,7 +35,7 @@ BYTES_PER_TOKEN = 3
 """Of a file without pages: text has about four bytes a token, in Korean more."""
 BYTES_PER_PDF_PAGE = 25_000
 """Of a PDF that lies elsewhere and cannot be looked at; scans have far more."""
-CONTEXT_PROMPT_TOKENS = DOCUMENT_CHARACTERS // 4 + 400
+CONTEXT_PROMPT_TOKENS = 400
 CONTEXT_REPLY_TOKENS = 120
 CHUNK_TOKENS = 300
 """What the chat model reads and writes for a chunk's context, and how large a chunk is."""
@@ -171,6 +172,9 @@ def may_cost(settings: Settings) -> bool:
 def _estimate(
     state: DocumentState, plan: SyncPlan, settings: Settings, counts: TokenCounts
 ) -> DocumentEstimate:
+    from rag_pipeline.parsing.page_choice import Choice
+    from rag_pipeline.parsing.pdf.native.pdf_opening import count_pages
+
     stage = plan.stale[state.source_hash]
     path = _first_file(state.uris)
     paged = state.page_count or (count_pages(path) if path else None)
@@ -209,13 +213,15 @@ def _model_uses(tokens: int, is_chunked: bool, settings: Settings) -> list[Usage
         # Every sentence is embedded to find where the meaning turns.
         uses.append(Usage(embedding.provider, model, "embed_documents", tokens=tokens))
     if settings.chunking.llm_context:
+        from rag_pipeline.chunking.chunk_contexts import DOCUMENT_CHARACTERS
+
         chunks = max(1, tokens // min(CHUNK_TOKENS, settings.chunking.target_tokens))
         uses.append(
             Usage(
                 chat.provider,
                 chat.model,
                 "chat",
-                tokens=chunks * CONTEXT_PROMPT_TOKENS,
+                tokens=chunks * (DOCUMENT_CHARACTERS // 4 + CONTEXT_PROMPT_TOKENS),
                 output_tokens=chunks * CONTEXT_REPLY_TOKENS,
             )
         )
@@ -229,6 +235,9 @@ def _pages_by_size(state: DocumentState) -> int:
 
 def _choice(path: Path | None, pages: int, settings: Settings) -> Choice:
     """Return the pages that go to Document AI, and why."""
+    from rag_pipeline.parsing.page_choice import Choice
+    from rag_pipeline.parsing.parsers import AutoParser, ServiceParser, create_parser
+
     if settings.parsing.parser == "local":
         return Choice(())
     if path is None:

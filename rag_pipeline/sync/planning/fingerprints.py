@@ -6,15 +6,16 @@ import hashlib
 import json
 from typing import Any
 
-from rag_pipeline.analysis import ANALYSIS_VERSION
-from rag_pipeline.chunking import CHUNKING_VERSION
-from rag_pipeline.chunking.chunk_contexts import PROMPT_VERSION
-from rag_pipeline.chunking.surrounding_words import OWN_CONTEXT
-from rag_pipeline.embedding import EMBEDDING_VERSION
-from rag_pipeline.parsing import PARSER_VERSION
-from rag_pipeline.parsing.parsers import create_parser
+from rag_pipeline.code_versions import (
+    ANALYSIS_VERSION,
+    CHUNKING_VERSION,
+    EMBEDDING_VERSION,
+    PARSER_VERSION,
+    PROMPT_VERSION,
+    STRUCTURE_VERSION,
+)
 from rag_pipeline.settings import Settings
-from rag_pipeline.structure import STRUCTURE_VERSION
+from rag_pipeline.settings.document_stages import OWN_CONTEXT
 
 BLOCKS = "document_blocks"
 STRUCTURE = "document_structure"
@@ -70,6 +71,8 @@ def stage_fingerprints(settings: Settings) -> dict[str, str]:
     read_by = _settings_read(settings)
     versions = CODE_VERSIONS
     if settings.parsing.parser != "local":
+        from rag_pipeline.parsing.parsers import create_parser
+
         # Covers the processor and the options that change what comes back.
         parser = create_parser(settings.parsing, settings.document_ai)
         versions = {**versions, BLOCKS: parser.version}

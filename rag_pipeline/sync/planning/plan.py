@@ -53,6 +53,11 @@ class SourceChanges:
     def __bool__(self) -> bool:
         return bool(self.upserts or self.removed_uris)
 
+    @property
+    def has_news(self) -> bool:
+        """Whether files came or went, or have another name or content: `touched` ones are none."""
+        return bool(self.new or self.changed or self.renamed or self.copied or self.removed)
+
     def counts(self) -> dict[str, int]:
         """Return the number of files of each kind."""
         return {

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_pipeline.analysis import name_lexemes
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.errors import SourceError
 from rag_pipeline.settings import Settings
@@ -24,6 +23,7 @@ from rag_pipeline.store.source_tables import (
     list_roots,
     list_sources,
     name_sources,
+    note_scan,
     note_verified,
     register_roots,
 )
@@ -44,8 +44,6 @@ class RefreshResult:
     unread: list[str]
     """Those of the problems that mean that something was not read."""
     files: int
-    source_hashes: set[str]
-    """All documents that the store has now."""
 
 
 def current_plan(
@@ -137,8 +135,9 @@ def refresh_sources(
         )
         for verified_ns, uris in newly_verified(found, stored).items():
             note_verified(connection, uris, verified_ns)
-        name_sources(connection, name_lexemes)
-        hashes = {file.source_hash for file in list_sources(connection)}
+        name_sources(connection, _name_lexemes)
+        if changes.has_news:
+            note_scan(connection, is_untold=True)
     if orphans:
         # After the commit: a frame without a document is harmless, the reverse would be work lost.
         artifacts = ArtifactStore(settings.artifacts_location)
@@ -147,4 +146,10 @@ def refresh_sources(
         for source_hash in orphans:
             kept = (f"document_ai/{source_hash}", contexts_key(source_hash))
             artifacts.delete_below([*kept, sentences_key(source_hash)])
-    return RefreshResult(changes, found.problems, found.unread, len(found.files), hashes)
+    return RefreshResult(changes, found.problems, found.unread, len(found.files))
+
+
+def _name_lexemes(uri: str) -> list[str]:
+    from rag_pipeline.analysis import name_lexemes  # loads stemmers, for files without lexemes only
+
+    return list(name_lexemes(uri))

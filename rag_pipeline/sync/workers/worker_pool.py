@@ -34,6 +34,12 @@ class WorkerPool(Generic[Task, Result]):
         self._function = function
         self._workers = workers
         self._limits = limits
+        self._done: queue.SimpleQueue[tuple[Task, Any]] = queue.SimpleQueue()
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether results wait to be taken: whoever takes them is slower than the processes."""
+        return not self._done.empty()
 
     def run(
         self, tasks: Iterable[Task], count: int | None = None
@@ -48,6 +54,7 @@ class WorkerPool(Generic[Task, Result]):
         workers = self._workers if count is None else max(1, min(self._workers, count))
         waiting: queue.SimpleQueue[tuple[Task] | None] = queue.SimpleQueue()
         done: queue.SimpleQueue[tuple[Task, Any]] = queue.SimpleQueue()
+        self._done = done
         stopped = threading.Event()
         threads = [
             threading.Thread(target=self._serve, args=(waiting, done, stopped), daemon=True)

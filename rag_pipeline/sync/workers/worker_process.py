@@ -170,7 +170,9 @@ def start_forkserver() -> None:
 
 def _worker_context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["rag_pipeline.sync.documents.stages"])
+    context.set_forkserver_preload(
+        ["rag_pipeline.sync.documents.stages", "rag_pipeline.sync.workers.shared_imports"]
+    )
     return context
 
 

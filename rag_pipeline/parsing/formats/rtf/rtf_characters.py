@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from dataclasses import dataclass, replace
 
@@ -119,11 +120,10 @@ class RtfCharacters:
         code = number + 65536 if number < 0 else number
         if 0xF020 <= code <= 0xF0FF:
             code = ord(symbol(code, self.fonts.get(self.state.font, ("", ""))[0]))
-        if 0xD800 <= code <= 0xDFFF:
-            # A surrogate pair comes as two words; they are joined when the text is whole.
-            self._text(chr(code))
-        elif code < 0x110000:
-            self._text(chr(code))
+        if not 0 <= code <= sys.maxunicode:
+            code = ord("\N{REPLACEMENT CHARACTER}")
+        # A surrogate pair comes as two words; they are joined when the text is whole.
+        self._text(chr(code))
         self.skip = self.state.unicode_skip
         self.may_be_digit = any(one.isdigit() for one in unicodedata.normalize("NFKD", chr(code)))
 

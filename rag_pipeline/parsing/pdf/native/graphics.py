@@ -47,6 +47,8 @@ class Graphics:
     """Text objects that the text page dropped as doubles: text printed twice to look bold."""
     repeated_objects: list[Address] = field(default_factory=list)
     """Their addresses."""
+    repeated_order: list[int] = field(default_factory=list)
+    """Their places in the drawing order."""
     blank_objects: Counter[Address] = field(default_factory=Counter)
     """By font, text objects of no width that the text page left out: spaces, or letters of a font
     that is not there."""
@@ -114,6 +116,7 @@ class GraphicsReader:
             if box and box[2] - box[0] > 1 and box[3] - box[1] > 1:  # not of spaces only
                 self.graphics.repeated_text.append(box)
                 self.graphics.repeated_objects.append(address)
+                self.graphics.repeated_order.append(self.count)
             elif box and box[2] - box[0] <= 0:
                 self.graphics.blank_objects[calls.font_of(item)] += 1
         elif kind == PATH:

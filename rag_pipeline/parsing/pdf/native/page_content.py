@@ -30,6 +30,7 @@ from rag_pipeline.parsing.pdf.layout.geometry import (
 from rag_pipeline.parsing.pdf.native.annotations import load_page
 from rag_pipeline.parsing.pdf.native.bookmarks import Entry
 from rag_pipeline.parsing.pdf.native.graphics import Graphics, GraphicsReader
+from rag_pipeline.parsing.pdf.native.near_twins import moved_on, near_twins
 from rag_pipeline.parsing.pdf.native.page_words import RawWords, TextReader
 from rag_pipeline.parsing.pdf.native.tags import tagged_headings
 from rag_pipeline.parsing.pdf.native.visibility import (
@@ -106,11 +107,13 @@ def _read(
     graphics_reader: GraphicsReader,
     *,
     layers_off: bool,
+    move: bool = True,
 ) -> PageContent:
     text_page = c.FPDFText_LoadPage(page)
     try:
         words = text_reader.read(text_page)
         graphics = graphics_reader.read(page, words.text_objects)
+        dropped = near_twins(graphics) if move else {}
         unseen: set[int] = set()
         if words.texts:
             unseen = unseen_words(page, text_page, words, graphics, layers_off=layers_off)
@@ -121,11 +124,18 @@ def _read(
         beneath = objects_beneath(text_page, words, unseen)
     finally:
         c.FPDFText_ClosePage(text_page)
+    if dropped:
+        with moved_on(dropped):
+            return _read(
+                page, index, None, text_reader, graphics_reader, layers_off=layers_off, move=False
+            )
     if not beneath:
         return _page_content(page, index, words, graphics, unseen)
     # PDFium drops characters that stand where it has met the same before, seen or not.
     with hidden(beneath):
-        content = _read(page, index, None, text_reader, graphics_reader, layers_off=layers_off)
+        content = _read(
+            page, index, None, text_reader, graphics_reader, layers_off=layers_off, move=move
+        )
     content.left_out += [words.texts[at] for at in sorted(unseen)]
     return content
 

@@ -1,13 +1,16 @@
-"""A second reader for pages whose fonts do not say which characters they draw.
+"""A second reader for pages whose fonts do not say which characters they draw, or whose words fall
+apart into letters.
 
 Without a `ToUnicode` table PDFium guesses, and Asian text becomes other, wrong letters. `pdf-oxide`
-(optional) looks the glyphs up in the embedded font itself.
+looks the glyphs up in the embedded font itself.
 """
 
 from __future__ import annotations
 
 import importlib
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,14 @@ from rag_pipeline.parsing.pdf.layout.geometry import PageContent, PageWord, Styl
 from rag_pipeline.parsing.pdf.native.fonts import is_monospace_font, plain_font_name
 from rag_pipeline.text import clean_text
 
-HINT = "install pdf-oxide (pip install 'rag-pipeline[fonts]') to read them"
 MIN_UNMAPPED = 0.2
 """Share of a page's characters without a mapping from which the second engine is asked."""
 MAX_WRONG = 0.1
 """Share of private or replacement characters up to which its answer is better than none."""
+SPACED = 0.4
+"""Share of single letters and digits among the words of a page from which it is letter-spaced."""
+FEWER = 0.7
+"""The engine's reading of such a page has at most so many times as many words."""
 _WRONG = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08]")
 
 
@@ -30,24 +36,27 @@ class SecondEngine:
         self.path = path
         self.pages_read: list[int] = []
         self.pages_left: list[int] = []
-        self.is_installed = True
         self._is_tried = False
         self._document: Any = None
 
     def mend(self, content: PageContent) -> None:
         """Replace the words of a page where too many characters have no mapping.
 
-        Where the engine is not installed or does no better, the page stays as it is.
+        Where the engine does no better, the page stays as it is.
         """
         wrong = max(content.unmapped_characters, content.unreadable_characters)
-        if not wrong:
-            return
         total = sum(len(word.text) for word in content.words)
-        if wrong < MIN_UNMAPPED * total:
+        is_wrong = bool(wrong) and wrong >= MIN_UNMAPPED * total
+        is_spaced = _spaced(content.words) >= SPACED
+        if not is_wrong and not is_spaced:
             return
         words = self._words(content) if content.quarter_turns == 0 else []
         text = "".join(word.text for word in words)
         own = "".join(word.text for word in content.words)
+        if not is_wrong:
+            if len(words) < FEWER * len(content.words) and Counter(text) == Counter(own):
+                content.words = words
+            return
         more = _readable(text) >= _readable(own) + content.unreadable_characters / 2
         if text and more and len(_WRONG.findall(text)) <= MAX_WRONG * len(text):
             content.words = words
@@ -65,9 +74,6 @@ class SecondEngine:
             if self._document is None:
                 return []
             found = self._document.extract_words(content.number - 1)
-        except ImportError:
-            self.is_installed = False
-            return []
         except (KeyboardInterrupt, SystemExit, MemoryError):
             raise
         except BaseException:  # a panic of the engine is no `Exception`
@@ -84,9 +90,13 @@ class SecondEngine:
         if self.pages_read:
             found.append(f"{len(self.pages_read)} pages with unmapped fonts read by pdf-oxide")
         if self.pages_left:
-            hint = "" if self.is_installed else f"; {HINT}"
-            found.append(f"{len(self.pages_left)} pages with unmapped fonts may be garbled{hint}")
+            found.append(f"{len(self.pages_left)} pages with unmapped fonts may be garbled")
         return found
+
+
+def _spaced(words: Sequence[PageWord]) -> float:
+    """Return the share of single letters and digits, Latin ones, among words."""
+    return sum(len(word.text) == 1 and word.text.isascii() for word in words) / max(1, len(words))
 
 
 def _readable(text: str) -> int:
