@@ -28,7 +28,10 @@ def write_hwp(
     """Write a document of sections; `records` are appended to its shapes."""
     header = b"HWP Document File".ljust(32, b"\x00") + struct.pack("<II", 0x05010100, flags)
     pack = _deflated if flags & 1 else bytes
-    streams = {"FileHeader": header.ljust(256, b"\x00"), "DocInfo": pack(_shapes(len(sections)) + records)}
+    streams = {
+        "FileHeader": header.ljust(256, b"\x00"),
+        "DocInfo": pack(_shapes(len(sections)) + records),
+    }
     for number, paragraphs in enumerate(sections):
         data = _paragraph(P([Inner("secd", [])]), 0) + b"".join(
             _paragraph(one, 0) for one in paragraphs

@@ -64,7 +64,8 @@ def _header() -> str:
     numberings = ""
     for number, levels in enumerate(NUMBERINGS, start=1):
         heads = "".join(
-            f'<hh:paraHead start="1" level="{at}" numFormat="{FORM_NAMES[form]}">{text}</hh:paraHead>'
+            f'<hh:paraHead start="1" level="{at}" numFormat="{FORM_NAMES[form]}">{text}'
+            "</hh:paraHead>"
             for at, (text, form) in enumerate(levels, start=1)
         )
         numberings += f'<hh:numbering id="{number}" start="0">{heads}</hh:numbering>'

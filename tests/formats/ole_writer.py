@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 
 SECTOR, SMALL, CUTOFF = 512, 64, 4096
 _END, _FREE, _FAT = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
@@ -71,9 +72,7 @@ def _directory(streams: dict[str, bytes], starts: dict[str, int], small_size: in
         children.setdefault(name.rpartition("/")[0], []).append(number)
     for numbers in children.values():
         numbers.sort(key=lambda number: _order(names[number]))
-    right = {
-        a: b for numbers in children.values() for a, b in zip(numbers, numbers[1:], strict=False)
-    }
+    right = {a: b for numbers in children.values() for a, b in pairwise(numbers)}
     entries = b""
     for number, name in enumerate(names):
         own = name.rpartition("/")[2]

@@ -98,8 +98,8 @@ def test_endings_that_can_be_read_are_taken(tmp_path: Path, name: str) -> None:
 
 def test_files_that_nothing_takes_are_counted_by_ending_once(tmp_path: Path) -> None:
     for name in (
-        "a.hwp",
-        "b.HWP",
+        "a.pages",
+        "b.PAGES",
         "c.doc",
         "sub/d.doc",
         "sub/e.doc",
@@ -110,7 +110,7 @@ def test_files_that_nothing_takes_are_counted_by_ending_once(tmp_path: Path) -> 
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / ".ragignore").write_text("sub/e.doc\n")
-    note = f"{tmp_path}: 5 files were not taken: 2 .hwp, 2 .doc, 1 without ending"
+    note = f"{tmp_path}: 5 files were not taken: 2 .pages, 2 .doc, 1 without ending"
     root = SourceRoot(root=str(tmp_path))
     assert scan([root], {}).problems == [note]
     assert folder_notes([root]).not_taken == [note]

@@ -284,7 +284,7 @@ def test_locked_files_are_refused(tmp_path: Path, flags: int, said: str) -> None
 def test_an_encrypted_hwpx_is_refused(tmp_path: Path) -> None:
     manifest = '<m:manifest xmlns:m="urn:x"><m:encryption-data/></m:manifest>'
     file = write_hwpx(tmp_path / "locked.hwpx", [[p("글")]], manifest=manifest)
-    with pytest.raises(UnsupportedFileError, match="locked.hwpx: the Hangul document has a pass"):
+    with pytest.raises(UnsupportedFileError, match=r"locked\.hwpx: the Hangul document has a pass"):
         parse_file(file, SETTINGS)
 
 

@@ -125,8 +125,8 @@ def list_remote(root: SourceRoot, inner: Set[str]) -> Listing:
 def left_out_note(root: str, listing: Listing) -> str | None:
     """Return how many files of which endings a root holds that nothing takes; None without any.
 
-    >>> left_out_note("/a", Listing(left_out=Counter({".hwp": 2, ".doc": 1})))
-    '/a: 3 files were not taken: 2 .hwp, 1 .doc'
+    >>> left_out_note("/a", Listing(left_out=Counter({".pages": 2, ".doc": 1})))
+    '/a: 3 files were not taken: 2 .pages, 1 .doc'
     """
     count = listing.left_out.total()
     if not count:
