@@ -25,9 +25,9 @@ from rag_pipeline.parsing.witness.raw_pdf import pdf_readers
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import clean_text, one_line
 
-WITNESSED_PAGES = 4
-"""One PDF page in so many is read again by another engine, which takes a fifth of the parser's
-time; all are, of a document where that finds a loss …"""
+WITNESSED_PAGES = 8
+"""One PDF page in so many is read again by another engine, which takes half of the parser's time;
+all are, of a document where that finds what should be warned of …"""
 FEW_PAGES = 8
 """… or that has no more pages than these."""
 
@@ -91,8 +91,8 @@ def losses_of(path: Path, kind: str, reading: Reading, parsed: ParsedDocument) -
 def pdf_losses(path: Path, parsed: ParsedDocument, *, every: int = 1) -> Losses:
     """Compare readings of a PDF by other engines with its blocks, page by page.
 
-    Of a document of more than a few pages, `every` so many-th is read; if one lost anything, all
-    are. Pages that were read from their picture are left out.
+    Of a document of more than a few pages, `every` so many-th is read; if these lose enough for a
+    warning, all are. Pages that were read from their picture are left out.
     """
     count = parsed.page_count
     texts: dict[int, list[str]] = {page: [] for page in range(1, count + 1)}
@@ -112,7 +112,7 @@ def pdf_losses(path: Path, parsed: ParsedDocument, *, every: int = 1) -> Losses:
     some = {page: known[page] for page in range(first, count + 1, every) if page in known}
     if every > 1 and count > FEW_PAGES:
         losses = find_page_losses(readers, some)
-        if not losses.lost and not losses.changed:
+        if losses.warning is None:
             return losses
     return find_page_losses(readers, known)
 
