@@ -140,3 +140,12 @@ _LANGUAGES_OF: dict[str, list[str]] = {}
 for _language, _words in FUNCTION_WORDS.items():
     for _word in set(_words.split()):
         _LANGUAGES_OF.setdefault(_word, []).append(_language)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and its noun.
+
+    >>> counted(1, "page"), counted(2, "page")
+    ('1 page', '2 pages')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -9,8 +9,9 @@ import typer
 from typer.core import TyperGroup
 
 from rag_pipeline.cli.application import AsOption, JsonOption, app, open_readers
-from rag_pipeline.console.terminal import counted, err, out, print_json, safe
+from rag_pipeline.console.terminal import err, out, print_json, safe
 from rag_pipeline.errors import SettingsError, SourceError
+from rag_pipeline.text import counted
 
 if TYPE_CHECKING:
     from rag_pipeline.settings import Settings

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 
 from rag_pipeline.console.progress_bars import STAGE_TITLES
-from rag_pipeline.console.terminal import counted, out, safe, safe_line
+from rag_pipeline.console.terminal import out, safe, safe_line
 from rag_pipeline.store.embeddings import SpaceRow
 from rag_pipeline.store.usage_table import UsageTotal
 from rag_pipeline.sync.planning.estimate import SyncEstimate
 from rag_pipeline.sync.planning.plan import SourceChanges
+from rag_pipeline.text import counted
 
 
 def usd(value: float | None) -> str:

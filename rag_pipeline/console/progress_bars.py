@@ -16,9 +16,10 @@ from rich.progress import (
 )
 
 from rag_pipeline.console.embedding_pace import EmbeddingPace
-from rag_pipeline.console.terminal import counted, err
+from rag_pipeline.console.terminal import err
 from rag_pipeline.sync.progress import Progress as Step
 from rag_pipeline.sync.progress import listening
+from rag_pipeline.text import counted
 
 if TYPE_CHECKING:
     from rag_pipeline.sync.planning.plan import SyncPlan

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from rag_pipeline.console.progress_bars import STAGE_TITLES
-from rag_pipeline.console.terminal import counted, out, safe, safe_line
+from rag_pipeline.console.terminal import out, safe, safe_line
+from rag_pipeline.text import counted
 
 if TYPE_CHECKING:
     from rag_pipeline.relational.rows.row_report import RelationalReport

@@ -101,12 +101,3 @@ def safe_line(text: object) -> str:
 def print_error(message: str) -> None:
     """Print an error to standard error."""
     err.print(f"[bold red]error[/] {safe(message)}")
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number and its noun.
-
-    >>> counted(1, "page"), counted(2, "page")
-    ('1 page', '2 pages')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

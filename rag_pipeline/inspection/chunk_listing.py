@@ -12,12 +12,13 @@ from typing import Any
 import pandas as pd
 
 from rag_pipeline.chunking import chunk
-from rag_pipeline.console.terminal import counted, out, safe
+from rag_pipeline.console.terminal import out, safe
 from rag_pipeline.embedding import create_embedder
 from rag_pipeline.frames import SECTION
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import Settings
 from rag_pipeline.structure import infer_structure
+from rag_pipeline.text import counted
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import Any
 
 from rich.table import Table
 
-from rag_pipeline.console.terminal import counted, out, safe
+from rag_pipeline.console.terminal import out, safe
 from rag_pipeline.errors import RagError
 from rag_pipeline.inspection.block_links import shown_blocks
 from rag_pipeline.parsing import parse_file
 from rag_pipeline.settings import Settings
 from rag_pipeline.structure import headings_of, infer_structure, to_markdown
-from rag_pipeline.text import one_line
+from rag_pipeline.text import counted, one_line
 
 TEXT_CHARACTERS = 70
 

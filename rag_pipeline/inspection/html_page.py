@@ -24,7 +24,7 @@ from typing import IO, Any
 import pandas as pd
 
 from rag_pipeline.console.progress_bars import counting
-from rag_pipeline.console.terminal import counted, err
+from rag_pipeline.console.terminal import err
 from rag_pipeline.errors import RagError
 from rag_pipeline.frames import ROLE_COLORS, ROLES, SECTION
 from rag_pipeline.inspection.block_links import chunks_of_blocks, shown_blocks
@@ -34,7 +34,7 @@ from rag_pipeline.parsing import ParsedDocument, parse_file
 from rag_pipeline.parsing.pdf.native.page_pictures import has_pictures
 from rag_pipeline.settings import Settings
 from rag_pipeline.structure import infer_structure
-from rag_pipeline.text import one_line
+from rag_pipeline.text import counted, one_line
 
 PART = 100
 """Blocks the browser lays out together; formats without pages may have thousands on one."""

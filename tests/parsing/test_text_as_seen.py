@@ -68,7 +68,7 @@ def test_white_text_counts_where_it_is_seen(tmp_path: Path) -> None:
     parsed = parse(tmp_path / "white.pdf", draw)
     assert "Maintenance" in text_of(parsed)
     assert "Ghost" not in text_of(parsed)
-    assert "5 characters of hidden text were left out" in parsed.warnings
+    assert "5 characters of hidden text left out" in parsed.warnings
 
 
 def test_what_is_painted_over_is_not_read(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from rag_pipeline.parsing.pdf.native.tags import is_tagged, sensible_headings
 from rag_pipeline.parsing.pdf.ocr.picture_pages import confidence_in
 from rag_pipeline.parsing.pdf.ocr.tesseract import PageOcr
 from rag_pipeline.settings import ParsingSettings
-from rag_pipeline.text import detect_language
+from rag_pipeline.text import counted, detect_language
 
 _LANGUAGE_SAMPLE = 40_000
 
@@ -163,11 +163,13 @@ class _Rows:
             found.append(f"{_pages(self.silent_pages)} without text (images or blank)")
         if self.left_out:
             hidden = sum(map(len, self.left_out))
-            found.append(f"{hidden} characters of hidden text were left out")
+            found.append(f"{counted(hidden, 'character')} of hidden text left out")
         if self.line_numbers:
-            found.append(f"{self.line_numbers} line numbers beside the text were left out")
+            found.append(f"{counted(self.line_numbers, 'line number')} beside the text left out")
         if self.unreadable:
-            found.append(f"{self.unreadable} characters have no Unicode value in their font")
+            found.append(
+                f"{counted(self.unreadable, 'character')} with no Unicode value in the font"
+            )
         return found + self.notes
 
     def frame(self) -> tuple[pd.DataFrame, str]:

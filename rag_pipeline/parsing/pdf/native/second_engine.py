@@ -16,7 +16,7 @@ from typing import Any
 
 from rag_pipeline.parsing.pdf.layout.geometry import PageContent, PageWord, Style
 from rag_pipeline.parsing.pdf.native.fonts import is_monospace_font, plain_font_name
-from rag_pipeline.text import clean_text
+from rag_pipeline.text import clean_text, counted
 
 MIN_UNMAPPED = 0.2
 """Share of a page's characters without a mapping from which the second engine is asked."""
@@ -88,9 +88,13 @@ class SecondEngine:
         """What was done, in words."""
         found = []
         if self.pages_read:
-            found.append(f"{len(self.pages_read)} pages with unmapped fonts read by pdf-oxide")
+            found.append(
+                f"{counted(len(self.pages_read), 'page')} with unmapped fonts read by pdf-oxide"
+            )
         if self.pages_left:
-            found.append(f"{len(self.pages_left)} pages with unmapped fonts may be garbled")
+            found.append(
+                f"{counted(len(self.pages_left), 'page')} with unmapped fonts may be garbled"
+            )
         return found
 
 
