@@ -39,6 +39,10 @@ SELECT count(*) FROM document AS d WHERE d.status = 'ready' AND d.chunk_count <>
 """Documents that are ready although chunks of theirs are missing; vectors may follow."""
 
 
+ENDING = 0.1
+"""Seconds within which a command that ends as if nothing had come was at its end already."""
+
+
 @dataclass(frozen=True)
 class Interrupted:
     """How a command answered a signal."""
@@ -91,6 +95,8 @@ def interrupt(
         status = process.wait(30)
         seconds = time.monotonic() - sent
         _, error = process.communicate()
+        if status == 0 and seconds < ENDING and "interrupted" not in error:
+            return None
         return Interrupted(command, after, status, seconds, error)
     if process.returncode != 0:
         sys.exit(f"{command} ended with {process.returncode}: {error}")

@@ -41,7 +41,7 @@ class _State:
 
 
 _state = _State()
-_telling = threading.Lock()
+_telling = threading.RLock()
 
 
 def advise(text: str) -> None:
@@ -87,10 +87,9 @@ def _leave(status: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none at all
             stream.flush()
-    with _telling:
-        if _state.received is not None:
-            _exit(_state.received)
-        os._exit(status)
+    if _state.received is not None:
+        _exit(_state.received)
+    os._exit(status)
 
 
 def _watch(reader: int) -> None:
@@ -109,9 +108,9 @@ def _watch(reader: int) -> None:
 
 def _unwind(number: int, _frame: FrameType | None) -> None:
     """Unwind the main thread, which closes connections and ends the workers."""
+    _tell(signal.Signals(number))
     if not _state.is_unwinding:  # a second one must not interrupt that
         _state.is_unwinding = True
-        _tell(signal.Signals(number))
         raise KeyboardInterrupt
 
 

@@ -17,12 +17,27 @@ _LONG = 4095
 
 
 def raw_hwpx(path: Path) -> Iterator[str]:
-    """Yield each piece of text; deleted text is left out."""
+    """Yield each piece of text, parted where something else stands; deleted text is left out."""
     with zipfile.ZipFile(path) as container:
         for name in container.namelist():
             if re.fullmatch(r"Contents/section\d+\.xml", name):
-                root = etree.fromstring(container.read(name))
-                yield from map(_undeleted, root.iter("{*}t", "{*}script", "{*}mainText"))
+                for paragraph in etree.fromstring(container.read(name)).iter("{*}p"):
+                    yield from _pieces(paragraph)
+
+
+def _pieces(paragraph: etree._Element) -> Iterator[str]:
+    """A word may go over several runs; a note, table or formula parts what stands around it."""
+    said: list[str] = []
+    for node in paragraph.iterfind("{*}run/*"):
+        if etree.QName(node).localname == "t":
+            said.append(_undeleted(node))
+            continue
+        yield "".join(said)
+        said = []
+        for inner in node.iter("{*}script", "{*}mainText"):
+            if next(inner.iterancestors("{*}p")) is paragraph:
+                yield _undeleted(inner)
+    yield "".join(said)
 
 
 def _undeleted(node: etree._Element) -> str:
