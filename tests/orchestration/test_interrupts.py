@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.interrupted import COMMANDS, half_documents, interrupt, random_moments
-from benchmarks.sync_project import DIMENSIONS, Project, make_documents
+from benchmarks.sync_project import DIMENSIONS, Project, make_document, make_documents
 from rag_pipeline.store import embedded
 from tests.embedding.provider_server import ProviderServer
 
@@ -40,7 +40,9 @@ def test_ctrl_c_is_one_line_and_130_within_a_second(synced: Project, command: st
 
 
 def test_ctrl_c_while_the_commands_are_imported(synced: Project) -> None:
-    for after in (0.3, 0.45, 0.6):
+    manual = synced.folder.parent / "manuals" / "manual_00000.pdf"
+    for edition, after in enumerate((0.3, 0.45, 0.6), start=100):
+        make_document(manual, 0, edition)  # without work it may have ended by then
         one = interrupt(synced, "sync", after)
         assert one is not None
         assert one.is_clean, one
