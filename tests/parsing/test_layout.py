@@ -123,6 +123,18 @@ def test_hyphens_and_ligatures(tmp_path: Path) -> None:
     assert frame["text"].iloc[0] == "The separator\nis a well-known\npart."
 
 
+def test_a_document_that_breaks_no_words_keeps_the_hyphens_at_its_line_ends(tmp_path: Path) -> None:
+    body = ["The pump moves the coolant from the tank to the nozzle."] * 9
+
+    def page(canvas: object) -> None:
+        lines(
+            canvas, ["Open the non-", "return valve, and use an oil-", "free rag.", *body], top=100
+        )
+
+    text = " ".join(" ".join(blocks_of(draw_pdf(tmp_path / "a.pdf", page))["text"]).split())
+    assert "the non-return valve, and use an oil-free rag." in text
+
+
 def test_code_keeps_lines_and_indentation(tmp_path: Path) -> None:
     def page(canvas: object) -> None:
         lines(canvas, ["if ready:"], x=72, top=100, font="Courier")

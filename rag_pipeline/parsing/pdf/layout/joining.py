@@ -15,10 +15,10 @@ _BROKEN = re.compile(r"((?:[^\s\u00ad]*[^\w\s\u00ad])?)(\w+)\u00ad\n(\w+)([^\s\u
 """What stands before a broken word, its two parts, and what stands right after it."""
 _CODE = re.compile(r"\d|\w[-/]\w")
 """A digit or an inner hyphen beside the break: a part number, whose hyphen belongs to it."""
-_PREFIXES = frozenset({"non", "self"})
-"""Parts that are no words, and that a hyphen follows within lines too."""
 HYPHENATES = 3
 """Broken words of plain letters from which a document is taken to break words at line ends."""
+FEW_LINES = 10
+"""Lines of text below which fewer broken words say nothing: words are put together there too."""
 _HYPHEN_END = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
 _NO_SPACE = "\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 _CJK_BREAK = re.compile(rf"(?<=[{_NO_SPACE}])\n(?=[{_NO_SPACE}])")
@@ -60,16 +60,16 @@ def mend_breaks(text: str, vocabulary: set[str], *, hyphenates: bool = True) -> 
     r"""Put broken words together: with their hyphen only where the document writes it so.
 
     `hyphenates`: the document breaks words at line ends, so that most hyphens there are no part of
-    the word.
+    the word. In one that does not they are, unless it writes the word whole elsewhere.
 
     >>> mend_breaks("exam\xad\nple", set()), mend_breaks("exam\xad\nple, too", set())
     ('example\n', 'example,\ntoo')
     >>> mend_breaks("well\xad\nknown fact", {"well-known"})
     'well-known\nfact'
-    >>> mend_breaks("qcl\xad\nab-22", set()), mend_breaks("non\xad\nreturn", set())
-    ('qcl-ab-22\n', 'non-return\n')
-    >>> mend_breaks("oil\xad\nfree", {"oil", "free"}, hyphenates=False)
-    'oil-free\n'
+    >>> mend_breaks("qcl\xad\nab-22", set())
+    'qcl-ab-22\n'
+    >>> mend_breaks("non\xad\nreturn", set(), hyphenates=False)
+    'non-return\n'
     >>> mend_breaks("\u624b\u9806\n\u66f8", set()) == "\u624b\u9806\u66f8"
     True
     """
@@ -89,17 +89,20 @@ def _mended(match: re.Match[str], vocabulary: set[str], hyphenates: bool) -> str
         return f"{first}-{second}"
     if whole in vocabulary:
         return first + second
-    of_words = not hyphenates and {first.lower(), second.lower()} <= vocabulary
-    if hyphened in vocabulary or first.lower() in _PREFIXES or of_words:
+    if hyphened in vocabulary or not hyphenates:
         return f"{first}-{second}"
     return first + second
 
 
 def hyphenates(texts: list[str], vocabulary: set[str]) -> bool:
     r"""Does a document break words at line ends: several, or one that it writes whole elsewhere?
+    One of a few lines is taken to.
 
-    >>> hyphenates(["oil\xad\nfree"], set()), hyphenates(["exam\xad\nple"], {"example"})
-    (False, True)
+    >>> lines = ["a line"] * 9
+    >>> hyphenates(["oil\xad\nfree", *lines], set())
+    False
+    >>> hyphenates(["exam\xad\nple", *lines], {"example"}), hyphenates(["exam\xad\nple"], set())
+    (True, True)
     """
     found = [
         (match[2] + match[3]).lower()
@@ -108,23 +111,24 @@ def hyphenates(texts: list[str], vocabulary: set[str]) -> bool:
         for match in _BROKEN.finditer(text)
         if not _CODE.search(f"{match[1]}{match[2]}") and not _CODE.search(f"{match[3]}{match[4]}")
     ]
-    return len(found) >= HYPHENATES or any(whole in vocabulary for whole in found)
+    if len(found) >= HYPHENATES or any(whole in vocabulary for whole in found):
+        return True
+    return sum(text.count("\n") + 1 for text in texts) < FEW_LINES
 
 
 def deciding_words(texts: list[str]) -> set[str]:
     r"""Words of a document, those only that decide how one of its broken words is spelled: the
-    word whole, with its hyphen, and its parts.
+    word whole, and with its hyphen.
 
     >>> sorted(deciding_words(["well\xad\nknown", "a well-known fact", "it went well"]))
-    ['well', 'well-known']
+    ['well-known']
     """
     broken = [text for text in texts if BREAK_MARK in text]
     pairs = {(match[2], match[3]) for text in broken for match in _BROKEN.finditer(text)}
     spellings = {f"{a}-{b}".lower(): (a + b).lower() for a, b in pairs}
     if not spellings:
         return set()
-    parts = {part.lower() for pair in pairs for part in pair}
-    wanted = spellings.keys() | set(spellings.values()) | parts
+    wanted = spellings.keys() | set(spellings.values())
     found: set[str] = set()
     for text in texts:
         found |= wanted & words_of(_BROKEN.sub(" ", text) if BREAK_MARK in text else text)
