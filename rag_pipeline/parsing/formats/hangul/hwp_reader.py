@@ -10,12 +10,12 @@ from typing import Any
 
 from rag_pipeline.errors import (
     DamagedFileError,
-    MissingLibraryError,
     UnsafeFileError,
     UnsupportedFileError,
 )
 from rag_pipeline.parsing.formats.containers import LIBRARY_ERRORS, MEGABYTE, SMALL
 from rag_pipeline.parsing.formats.elements import Reading
+from rag_pipeline.parsing.formats.extra_libraries import HANGUL, load_library
 from rag_pipeline.parsing.formats.hangul.hangul_flow import HangulFlow
 from rag_pipeline.parsing.formats.hangul.hwp_records import record_tree
 from rag_pipeline.parsing.formats.hangul.hwp_section import HwpSection
@@ -23,7 +23,6 @@ from rag_pipeline.parsing.formats.hangul.hwp_shapes import HwpShapes
 from rag_pipeline.settings import ParsingSettings
 from rag_pipeline.text import one_line
 
-EXTRA = "pip install 'rag-pipeline[hangul]'"
 _SIGNATURE = b"HWP Document File"
 _COMPRESSED, _PASSWORD, _DISTRIBUTION, _RIGHTS = 1, 1 << 1, 1 << 2, (1 << 4 | 1 << 8 | 1 << 10)
 _SECTION = re.compile(r"Section(\d{1,4})")
@@ -39,14 +38,7 @@ def read_hwp(path: Path, settings: ParsingSettings, document: str) -> Reading:
     Raises `DamagedFileError`, `UnsafeFileError`, `MissingLibraryError`, and
     `UnsupportedFileError` for files with a password or locked for distribution.
     """
-    try:
-        import olefile
-    except ImportError as error:
-        raise MissingLibraryError(
-            f"the library that reads it is not installed ({error})",
-            document=document,
-            hint=f"install it: {EXTRA}",
-        ) from error
+    olefile = load_library("olefile", document, HANGUL)
     try:
         with olefile.OleFileIO(path) as file:
             return _Streams(file, path.stat().st_size, settings, document).reading()

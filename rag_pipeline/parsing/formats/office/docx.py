@@ -14,8 +14,8 @@ from rag_pipeline.errors import DamagedFileError
 from rag_pipeline.line_marks import BULLETS, starts_with_bullet
 from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.elements import BULLET, Element, Reading
+from rag_pipeline.parsing.formats.extra_libraries import load_library
 from rag_pipeline.parsing.formats.markup import add_link, read_markup
-from rag_pipeline.parsing.formats.office.office_extra import load_library
 from rag_pipeline.parsing.formats.office.package.mending import (
     OfficePackage,
     change_part,

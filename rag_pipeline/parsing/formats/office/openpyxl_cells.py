@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rag_pipeline.errors import MissingLibraryError
-from rag_pipeline.parsing.formats.office.office_extra import EXTRA
+from rag_pipeline.parsing.formats.extra_libraries import OFFICE
 
 
 def stored_cells(sheet: Any, document: str) -> list[tuple[tuple[int, int], Any]]:
@@ -19,6 +19,6 @@ def stored_cells(sheet: Any, document: str) -> list[tuple[tuple[int, int], Any]]
         raise MissingLibraryError(
             "this version of openpyxl keeps its cells elsewhere",
             document=document,
-            hint=f"install the version that this package was tested with: {EXTRA}",
+            hint=f"install the version that this package was tested with: {OFFICE}",
         )
     return sorted(cells.items())

@@ -16,7 +16,7 @@ from rag_pipeline.parsing.formats.containers import (
     open_container,
 )
 from rag_pipeline.parsing.formats.elements import Box, Element, Reading, list_item
-from rag_pipeline.parsing.formats.office.office_extra import load_library
+from rag_pipeline.parsing.formats.extra_libraries import load_library
 from rag_pipeline.parsing.formats.office.package.alternatives import (
     choose_alternatives,
     write_formulas,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from rag_pipeline.errors import MissingLibraryError
-from rag_pipeline.parsing.formats.office.office_extra import EXTRA, load_library
+from rag_pipeline.parsing.formats.extra_libraries import OFFICE, load_library
 
 _NO_PARAGRAPHS = frozenset({"Table", "Header", "Footer", "PageBreak"})
 
@@ -83,5 +83,5 @@ def _changed_library(what: str, document: str) -> MissingLibraryError:
     return MissingLibraryError(
         f"this version of unstructured {what}",
         document=document,
-        hint=f"install the version that this package was tested with: {EXTRA}",
+        hint=f"install the version that this package was tested with: {OFFICE}",
     )

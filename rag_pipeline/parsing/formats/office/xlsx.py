@@ -11,7 +11,7 @@ from typing import Any
 from rag_pipeline.errors import DamagedFileError, UnsafeFileError
 from rag_pipeline.parsing.formats.containers import core_title, library_errors, open_container
 from rag_pipeline.parsing.formats.elements import Element, Reading, table
-from rag_pipeline.parsing.formats.office.office_extra import load_library
+from rag_pipeline.parsing.formats.extra_libraries import load_library
 from rag_pipeline.parsing.formats.office.openpyxl_cells import stored_cells
 from rag_pipeline.parsing.formats.office.package.mending import OfficePackage, read_package
 from rag_pipeline.parsing.formats.office.package.sheet_parts import (
