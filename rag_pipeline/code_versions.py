@@ -4,7 +4,7 @@ They stand here rather than with the stages, so that a plan (`rag status`, a syn
 do) loads no stage. Raise a stage's number with every change that may change its output.
 """
 
-PARSER_VERSION = "9"
+PARSER_VERSION = "10"
 """Files to blocks."""
 STRUCTURE_VERSION = "5"
 """Blocks to roles, levels and trails."""

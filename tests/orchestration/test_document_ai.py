@@ -106,3 +106,33 @@ def test_auto_sends_what_needs_it_and_a_dry_run_says_so(
     with database.connection() as connection:
         (total,) = usage_totals(connection, "provider")
     assert total.pages == 2
+
+
+def test_missing_credentials_are_noticed_before_anything_is_parsed(
+    in_project: Settings,
+    database: Database,
+    instance: dg.DagsterInstance,
+    manuals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from rag_pipeline.definitions import defs
+
+    monkeypatch.setenv("RAG_PARSING__PARSER", "document_ai")
+    monkeypatch.setenv("RAG_DOCUMENT_AI__PROJECT", "p")
+    monkeypatch.setenv("RAG_DOCUMENT_AI__PROCESSOR", "1f")
+    monkeypatch.setenv("RAG_DOCUMENT_AI__CREDENTIALS_FILE", str(manuals.parent / "no_key.json"))
+    settings = Settings.load(in_project.project_dir)
+    root = given_root(manuals)
+    with database.connection() as connection:
+        register_roots(connection, [root])
+    (manuals / "notes.txt").write_text("Change the oil every year.")
+    assert run_sync(defs, instance, settings, database, [root.root]).documents_done == 1
+    (manuals / "more.txt").write_text("Clean the air filter every month.")
+    make_manual(manuals / "manual.pdf", 2)
+    summary = run_sync(defs, instance, settings, database, [root.root])
+    assert "no_key.json" in (summary.aborted or "")
+    assert summary.documents_done == 0
+    with database.connection() as connection:
+        found = {one.uris[0].rsplit("/", 1)[-1]: one.status for one in list_documents(connection)}
+    assert found["notes.txt"] == "ready", "what Document AI does not read needs no credentials"
+    assert "ready" not in {found.get("more.txt"), found.get("manual.pdf")}

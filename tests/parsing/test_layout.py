@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_pipeline.parsing.pdf.layout.joining import join_lines, mend_breaks
+from rag_pipeline.parsing.pdf.layout.joining import Spelling, join_lines, mend_breaks
 from tests.parsing.pages import blocks_of, draw_pdf, lines
 
 LEFT = [
@@ -123,6 +123,35 @@ def test_hyphens_and_ligatures(tmp_path: Path) -> None:
     assert frame["text"].iloc[0] == "The separator\nis a well-known\npart."
 
 
+def test_a_document_that_breaks_no_words_keeps_the_hyphens_at_its_line_ends(tmp_path: Path) -> None:
+    body = ["The pump moves the coolant from the tank to the nozzle."] * 9
+
+    def page(canvas: object) -> None:
+        lines(
+            canvas, ["Open the non-", "return valve, and use an oil-", "free rag.", *body], top=100
+        )
+
+    text = " ".join(" ".join(blocks_of(draw_pdf(tmp_path / "a.pdf", page))["text"]).split())
+    assert "the non-return valve, and use an oil-free rag." in text
+
+
+def test_a_part_that_a_document_sets_before_hyphens_keeps_its_own_at_a_line_end(
+    tmp_path: Path,
+) -> None:
+    body = [
+        "Use non-slip boots and non-toxic oil. Is the return pipe open?",
+        "To move it, re-enter the code and re-use the key; place, write and take",
+        "are words, and so are replace, rewrite and retake.",
+    ]
+    broken = ["It moves the cool-", "ant through the non-", "return valve and the sepa-"]
+
+    def page(canvas: object) -> None:
+        lines(canvas, [*broken, "rator; do not re-", "move it.", *body], top=100)
+
+    text = " ".join(" ".join(blocks_of(draw_pdf(tmp_path / "a.pdf", page))["text"]).split())
+    assert "the coolant through the non-return valve and the separator; do not remove it." in text
+
+
 def test_code_keeps_lines_and_indentation(tmp_path: Path) -> None:
     def page(canvas: object) -> None:
         lines(canvas, ["if ready:"], x=72, top=100, font="Courier")
@@ -135,6 +164,6 @@ def test_code_keeps_lines_and_indentation(tmp_path: Path) -> None:
 
 @given(st.lists(st.text("abcxyz -", min_size=1, max_size=20), min_size=1, max_size=6))
 def test_joining_loses_no_letter(texts: list[str]) -> None:
-    joined = mend_breaks(join_lines(texts), set())
+    joined = mend_breaks(join_lines(texts), Spelling())
     letters = [character for text in texts for character in text if character.isalpha()]
     assert [character for character in joined if character.isalpha()] == letters

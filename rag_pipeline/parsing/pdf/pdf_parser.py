@@ -13,7 +13,7 @@ from rag_pipeline.frames import Blocks, check
 from rag_pipeline.parsing.contract import ParsedDocument
 from rag_pipeline.parsing.file_limits import active_content, check_pages
 from rag_pipeline.parsing.pdf.layout.geometry import PageContent
-from rag_pipeline.parsing.pdf.layout.joining import deciding_words, hyphenates, mend_breaks
+from rag_pipeline.parsing.pdf.layout.joining import mend_breaks, spelling_of
 from rag_pipeline.parsing.pdf.layout.page_layout import page_blocks
 from rag_pipeline.parsing.pdf.layout.paragraphs import PageBlock
 from rag_pipeline.parsing.pdf.native.bookmarks import Entry, add_level_hints, read_outline
@@ -175,12 +175,9 @@ class _Rows:
     def frame(self) -> tuple[pd.DataFrame, str]:
         """The checked blocks frame and the document's language."""
         columns = dict(zip(COLUMNS, map(list, zip(*self.rows, strict=True)), strict=True))
-        vocabulary = deciding_words(self.texts)
-        breaks = hyphenates(self.texts, vocabulary)
+        spelling = spelling_of(self.texts)
         columns["text"] = [
-            text
-            if kind == "code"
-            else mend_breaks(text, vocabulary, hyphenates=breaks).rstrip("\n")
+            text if kind == "code" else mend_breaks(text, spelling).rstrip("\n")
             for text, kind in zip(self.texts, columns["kind"], strict=True)
         ]
         language = detect_language(_sample(columns["text"]))

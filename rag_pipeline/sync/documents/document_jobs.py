@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from mimetypes import guess_type
 from typing import TYPE_CHECKING
 
+from rag_pipeline.parsing.signatures import PDF_MIME
 from rag_pipeline.settings import Settings
 from rag_pipeline.store.documents import DocumentState
 from rag_pipeline.sync.documents.stage_tasks import StageReport
@@ -65,6 +67,16 @@ class DocumentJob:
     def is_elsewhere(self) -> bool:
         """Whether no file of the document is on this machine."""
         return all(kind_of(uri) != "local" for uri in self.state.uris)
+
+    @property
+    def is_sent_whole(self) -> bool:
+        """Whether Document AI reads it, by its settings and the name of a file.
+
+        Which pages the parser "auto" sends is known only when they have been read on this machine.
+        """
+        kinds = {guess_type(uri)[0] or "" for uri in self.state.uris}
+        is_sent = any(kind == PDF_MIME or kind.startswith("image/") for kind in kinds)
+        return is_sent and self.settings.parsing.parser == "document_ai"
 
     @property
     def lacks_only_vectors(self) -> bool:

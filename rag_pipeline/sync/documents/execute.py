@@ -72,8 +72,9 @@ def process_documents(
     vectors are brought up to date, and a document's outcome comes when it is searched by words; a
     later call makes the vectors. A document in quarantine
     is retried only if it is the only one asked for. Raises `ProviderError` before anything is
-    parsed if the key of a service is missing. Raises `DatabaseUnavailableError` when the connection
-    is lost: landed documents stay, and the next sync does the rest.
+    parsed if the key of a service or the credentials of Document AI are missing. Raises
+    `DatabaseUnavailableError` when the connection is lost: landed documents stay, and the next sync
+    does the rest.
     """
     wanted = tuple(stage for stage in STAGES if stage in stages or words_only)
     with context.database.connection() as connection:
@@ -94,6 +95,12 @@ def _check_keys(context: SyncContext, jobs: Sequence[DocumentJob]) -> None:
             from rag_pipeline.sync.documents.placing_sentences import open_chat
 
             open_chat(job.settings.chat)
+            break
+    for job in jobs:
+        if BLOCKS in job.todo and job.is_sent_whole:
+            from rag_pipeline.parsing.document_ai.service.google_clients import check_credentials
+
+            check_credentials(job.settings.document_ai)
             break
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rag_pipeline.frames import Blocks, check, empty
 from rag_pipeline.parsing.pdf.layout.geometry import Box
-from rag_pipeline.parsing.pdf.layout.joining import BREAK_MARK, mend_breaks, words_of
+from rag_pipeline.parsing.pdf.layout.joining import mend_breaks, spelling_of
 from rag_pipeline.parsing.pdf.ocr.recognized import snapped_size
 from rag_pipeline.parsing.pdf.pdf_parser import COLUMNS
 from rag_pipeline.text import clean_text, detect_language
@@ -80,10 +80,8 @@ def to_frame(rows: Sequence[ReplyRow], votes: Mapping[str, float]) -> tuple[pd.D
     if not rows:
         return empty(Blocks), language
     texts = [clean_text(row.text).strip() for row in rows]
-    vocabulary: set[str] = set()
-    if any(BREAK_MARK in text for text in texts):
-        vocabulary.update(*map(words_of, texts))
-    texts = [mend_breaks(text, vocabulary) for text in texts]
+    spelling = spelling_of(texts)
+    texts = [mend_breaks(text, spelling) for text in texts]
     if language == "und":
         language = detect_language(_sample(texts))
     body = _body_size(rows)

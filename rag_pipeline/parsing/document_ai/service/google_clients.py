@@ -23,6 +23,7 @@ CHANNEL_OPTIONS = [
     ("grpc.keepalive_timeout_ms", 20_000),
 ]
 INSTALL = 'install the extra: pip install "rag-pipeline[document_ai]"'
+NEEDED = "parsing.parser needs the library google-cloud-documentai"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
@@ -38,9 +39,7 @@ def create_client(settings: DocumentAiSettings) -> DocumentProcessorServiceClien
             DocumentProcessorServiceGrpcTransport as Transport,
         )
     except ImportError as error:
-        raise SettingsError(
-            "parsing.parser needs the library google-cloud-documentai", hint=INSTALL
-        ) from error
+        raise SettingsError(NEEDED, hint=INSTALL) from error
     endpoint = settings.endpoint or host_of(location_of(settings))
     if endpoint.startswith("http://"):
         host = endpoint.removeprefix("http://").rstrip("/")
@@ -85,6 +84,20 @@ def create_storage_client(settings: DocumentAiSettings) -> StorageClient:
         ),
         client_options={"api_endpoint": endpoint} if endpoint else None,
     )
+
+
+def check_credentials(settings: DocumentAiSettings) -> None:
+    """Find out whether there are credentials; an endpoint without TLS needs none. Sends no page.
+
+    Raises as `create_client` does.
+    """
+    if (settings.endpoint or "").startswith("http://"):
+        return
+    try:
+        import google.auth  # noqa: F401
+    except ImportError as error:
+        raise SettingsError(NEEDED, hint=INSTALL) from error
+    credentials_of(settings)
 
 
 def credentials_of(settings: DocumentAiSettings) -> Credentials:
