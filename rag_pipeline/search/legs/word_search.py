@@ -120,7 +120,8 @@ class WordSearch:
         ]
         hits = [hit for hit in hits if hit.raw_score > 0]
         hits.sort(key=lambda hit: (-hit.raw_score, hit.chunk_id))
-        return self._with_closeness(hits[:limit]) if self.asked else hits[:limit]
+        is_wanted = self.asked and self._weight("closeness") > 0
+        return self._with_closeness(hits[:limit]) if is_wanted else hits[:limit]
 
     def _with_closeness(self, hits: Sequence[LegHit]) -> list[LegHit]:
         """Return the hits, the best with a clause for words that stand close together."""
